@@ -1,0 +1,59 @@
+"""What an agent is asked for, and what its answer must satisfy (RULINGS "Surfaces": the contract file)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from protocol.errors import SpecError
+
+
+class JsonFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer is one JSON value that this JSON Schema accepts. Written {"json": SCHEMA}."""
+
+    json: msgspec.Raw
+
+
+OutputFormat = Literal["text", "markdown"] | JsonFormat
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """A command whose exit code 0 is required of a finished run. Bounded by `timeout_s` seconds."""
+
+    command: tuple[str, ...]
+    timeout_s: float = 60.0
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """One task. `artifacts` are paths in the workspace that must exist when the agent says it is done.
+
+    `grounded`: every string and number of the answer occurs in a tool result or in the objective.
+    """
+
+    objective: str
+    output_format: OutputFormat = "text"
+    boundaries: tuple[str, ...] = ()
+    tool_guidance: str = ""
+    artifacts: tuple[str, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    grounded: bool = False
+
+    def schema(self) -> bytes | None:
+        """The JSON Schema of the answer, encoded, or None where the answer is text."""
+        return bytes(self.output_format.json) if isinstance(self.output_format, JsonFormat) else None
+
+
+class _ContractFile(Contract, frozen=True, forbid_unknown_fields=True):
+    """The same, as a file: a frame ignores unknown fields, a file that a user wrote refuses them."""
+
+
+def parse_contract(text: bytes, source: str) -> Contract:
+    """Read a contract file. Raises SpecError that names `source` and the field. The schema itself is not compiled."""
+    try:
+        written = msgspec.json.decode(text, type=_ContractFile)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SpecError(source, f"{error}; see docs/contract.md for the fields") from error
+    if not written.objective.strip():
+        raise SpecError(f"{source}: objective", "is empty: say what the agent is to do")
+    return Contract(**{field: getattr(written, field) for field in Contract.__struct_fields__})

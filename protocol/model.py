@@ -1,0 +1,27 @@
+"""Which model an agent calls, and how it is told. A reference: the key to it travels apart (see frames.Secrets)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+ToolStyle = Literal["native", "text"]
+
+
+class ModelSpec(msgspec.Struct, frozen=True):
+    """One model behind one endpoint.
+
+    `base_url` ends before `/chat/completions`. `context_window` and `max_output` are tokens; a window of 0
+    turns its checks off. `tool_style` text means JSON text actions (RULINGS "The loop"), and `constrained`
+    that the endpoint can be given a JSON Schema for them.
+    """
+
+    provider: str
+    name: str
+    base_url: str
+    context_window: int = 200_000
+    max_output: int = 4_096
+    tool_style: ToolStyle = "native"
+    constrained: bool = False
+    temperature: float | None = None
