@@ -1,11 +1,11 @@
 """Errors of the protocol, by who is at fault.
 
-    CoveyError
-    ├── ProtocolError          a link or a journal was used against its rules
-    │   ├── LocalProtocolError     by us: illegal input to one of our cores; nothing changed
-    │   └── RemoteProtocolError    by the peer, or by what a disk gave back
-    ├── BudgetExceeded         a hold, mint or limit that does not fit (see protocol.budget)
-    └── SpecError              input of a user that cannot be used; names the field and the fix
+CoveyError
+├── ProtocolError          a link or a journal was used against its rules
+│   ├── LocalProtocolError     by us: illegal input to one of our cores; nothing changed
+│   └── RemoteProtocolError    by the peer, or by what a disk gave back
+├── BudgetExceeded         a hold, mint or limit that does not fit (see protocol.budget)
+└── SpecError              input of a user that cannot be used; names the field and the fix
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ class EventKind(msgspec.Struct, frozen=True):
 
 EVENTS: dict[str, EventKind] = {
     "run.start": EventKind("info", ("model", "workspace", "writable"), "a run was accepted and its budget minted"),
-    "run.end": EventKind("info", ("status", "detail", "abort", "exit_code", "tokens", "steps"), "the terminal record was settled"),
+    "run.end": EventKind(
+        "info", ("status", "detail", "abort", "exit_code", "tokens", "steps"), "the terminal record was settled"
+    ),
     "agent.spawn": EventKind("debug", ("child_pid", "method"), "a child process was started"),
     "agent.ready": EventKind("info", ("features",), "set-up is done in the child"),
     "agent.exit": EventKind("info", ("exit_status", "signal", "cpu_s"), "the child's exit was seen"),
@@ -50,10 +52,15 @@ EVENTS: dict[str, EventKind] = {
         ("turn", "tokens_in", "tokens_out", "tokens_cached", "estimated", "stop", "calls", "text_chars", "elapsed_ms"),
         "a model call returned",
     ),
-    "intel.retry": EventKind("warning", ("turn", "attempt", "kind", "delay_ms"), "a model call failed and is tried again"),
+    "intel.retry": EventKind(
+        "warning", ("turn", "attempt", "kind", "delay_ms"), "a model call failed and is tried again"
+    ),
     "intel.delta": EventKind("debug", ("text",), "text for display only; never logged or journalled"),
     "tool.call": EventKind("info", ("call_id", "tool", "args_bytes"), "a tool call begins"),
-    "tool.result": EventKind("info", ("call_id", "tool", "outcome", "result_bytes", "elapsed_ms"), "a tool call is over"),
+    "tool.result": EventKind(
+        "info", ("call_id", "tool", "outcome", "result_bytes", "elapsed_ms"), "a tool call is over"
+    ),
+    "log.dropped": EventKind("warning", ("count",), "whoever reads stderr was too slow: lines were dropped"),
     "budget.warn": EventKind("warning", ("dimension", "left"), "80 % of a limit is used; the model was told once"),
 }
 """name -> kind. What is not here is refused by `check_event`."""

@@ -12,10 +12,11 @@ from typing import Literal
 import msgspec
 
 from protocol import PROTOCOL_VERSION
-from protocol.budget import Amounts, Ceiling
+from protocol.budget import Amounts, Ceiling, Count, Seconds
 from protocol.contract import Contract
 from protocol.limits import Limits
 from protocol.model import ModelSpec
+from protocol.raw_json import RawOrNone, null_is_none
 from protocol.record import Outcome
 
 MAX_FRAME_BYTES = 1024 * 1024
@@ -93,12 +94,16 @@ class Secrets(msgspec.Struct, frozen=True):
 
 
 class Spawn(Frame, frozen=True, tag="spawn"):
-    """First, once. Identity, depth and limits are minted by the supervisor. `journal` is the path to write."""
+    """First, once. Identity, depth and limits are minted by the supervisor.
+
+    `journal` is the path to write; a journal that has entries already is gone on with. A child that had no ping
+    for three intervals starts no new model call and no new effect.
+    """
 
     run_id: str
     agent: str
     path: str
-    depth: int
+    depth: Count
     contract: Contract
     model: ModelSpec
     limits: Limits
@@ -107,7 +112,7 @@ class Spawn(Frame, frozen=True, tag="spawn"):
     policy: Policy = Policy()
     seed: tuple[SeedSlice, ...] = ()
     telemetry: Telemetry = Telemetry()
-    resume: bool = False
+    ping_interval_s: float = 5.0
     secrets: Secrets | None = None
     protocol: int = PROTOCOL_VERSION
 
@@ -115,7 +120,7 @@ class Spawn(Frame, frozen=True, tag="spawn"):
 class Ping(Frame, frozen=True, tag="ping"):
     """Answered at once by the child's reader thread with a `pong` of the same `seq`."""
 
-    seq: int
+    seq: Count
 
 
 CancelReason = Literal["signal", "request", "parent", "deadline", "budget", "stuck"]
@@ -128,7 +133,7 @@ class Cancel(Frame, frozen=True, tag="cancel"):
     """
 
     reason: CancelReason
-    grace_s: float
+    grace_s: Seconds
     dimension: str | None = None
 
 
@@ -172,7 +177,7 @@ class Grant(Frame, frozen=True, tag="grant"):
 
     limit: Ceiling
     granted: Amounts
-    epoch: int
+    epoch: Count
     policy: Policy | None = None
 
 
@@ -184,11 +189,14 @@ class ReplyError(msgspec.Struct, frozen=True):
 
 
 class Reply(Frame, frozen=True, tag="reply"):
-    """Answers the `request` of the same id with exactly one of result and error."""
+    """Answers the `request` of the same id: refused if `error` is there, else with `result`, which may be null."""
 
     id: str
-    result: msgspec.Raw | None = None
+    result: RawOrNone = None
     error: ReplyError | None = None
+
+    def __post_init__(self) -> None:
+        null_is_none(self, "result")
 
 
 class Error(Frame, frozen=True, tag="error"):
@@ -223,7 +231,7 @@ class Activity(msgspec.Struct, frozen=True):
 class Pong(Frame, frozen=True, tag="pong"):
     """Answers a ping."""
 
-    seq: int
+    seq: Count
     activity: Activity
 
 
@@ -266,7 +274,7 @@ class Throttled(Frame, frozen=True, tag="throttled"):
     """A 429 that the others should know of."""
 
     model: str
-    retry_after_s: float
+    retry_after_s: Seconds
 
 
 class Result(Frame, frozen=True, tag="result"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from protocol.budget import Ceiling
+from protocol.budget import MAX_COUNT, Ceiling
 from protocol.errors import SpecError
 
 MIB = 1024 * 1024
@@ -37,8 +37,8 @@ class Limits(msgspec.Struct, frozen=True):
         return Ceiling(self.steps, self.tokens, self.tool_calls, self.cost_microusd, self.cpu_s)
 
     def validate(self) -> None:
-        """Raise SpecError for the first limit that is zero or negative."""
+        """Raise SpecError for the first limit that is zero, negative or past all counting."""
         for field in self.__struct_fields__:
             limit = getattr(self, field)
-            if limit is not None and limit <= 0:
-                raise SpecError(field, f"{limit} is not a limit: give a number above zero")
+            if limit is not None and not 0 < limit <= MAX_COUNT:
+                raise SpecError(field, f"{limit:.16g} is not a limit: give a number above zero and up to {MAX_COUNT}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from protocol.raw_json import RawOrNone, null_is_none
 from protocol.status import Abort, Detail, TerminalStatus
 
 
@@ -48,12 +49,15 @@ class Outcome(msgspec.Struct, frozen=True):
     status: TerminalStatus
     detail: Detail | None = None
     abort: Abort | None = None
-    result: msgspec.Raw | None = None
+    result: RawOrNone = None
     result_ref: ArtifactRef | None = None
     partial: str | None = None
     usage: Usage = Usage()
     dropped_injects: tuple[str, ...] = ()
     about: str = ""
+
+    def __post_init__(self) -> None:
+        null_is_none(self, "result")
 
 
 class TerminalRecord(msgspec.Struct, frozen=True):
@@ -66,7 +70,7 @@ class TerminalRecord(msgspec.Struct, frozen=True):
     detail: Detail | None
     abort: Abort | None
     exit_code: int
-    result: msgspec.Raw | None
+    result: RawOrNone
     partial: str | None
     usage: Usage
     started_at: str
@@ -74,3 +78,6 @@ class TerminalRecord(msgspec.Struct, frozen=True):
     journal: str
     about: str = ""
     dropped_injects: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        null_is_none(self, "result")

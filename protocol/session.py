@@ -13,19 +13,28 @@ a record (seed of many bugs: supervision.md 3.1 item 8).
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
 
+from protocol import PROTOCOL_VERSION
 from protocol.codec import Fault, FaultCode, down_decoder, encode_frame, up_decoder
 from protocol.errors import LocalProtocolError
-from protocol.frames import AnyFrame, Error, Frame, tag_of
+from protocol.frames import AnyFrame, Error, Ready, Spawn, tag_of
 
 STORY_LENGTH = 16
+MAX_ABOUT_CHARS = 200
 MAX_ANSWERS = 64
 """Violations of one peer that are answered; later ones are only counted, so that a flood cannot fill our queue."""
 
-_ANSWERED = frozenset({FaultCode.OVERSIZE, FaultCode.INVALID, "illegal"})
+ILLEGAL = "illegal"
+"""The code of a good frame at a wrong time. The other codes are those of protocol.codec.FaultCode."""
+
+VERSION = "version"
+"""The code of a `spawn` or `ready` of a protocol version that is not ours."""
+
+_ANSWERED = frozenset({FaultCode.OVERSIZE, FaultCode.INVALID, ILLEGAL, VERSION})
 
 
 class Role(StrEnum):
@@ -59,7 +68,10 @@ _REPORTS = ("pong", "meter", "event", "throttled", "error")
 DOWN_MOVES: dict[tuple[LinkState, str], LinkState] = {
     **{(state, tag): state for state in (_S.HANDSHAKE, _S.OPEN, _S.CLOSING) for tag in _ANY_DOWN},
 }
-"""(state, frame) -> state for everything after `spawn`, which is counted apart: first, and once."""
+"""(state, frame) -> state for everything after `spawn`, which is counted apart: first, and once.
+
+None of them moves the link, so a child may receive in one thread while another sends.
+"""
 
 UP_MOVES: dict[tuple[LinkState, str], LinkState] = {
     **{(state, tag): state for state in (_S.HANDSHAKE, _S.OPEN) for tag in _REPORTS},
@@ -68,11 +80,14 @@ UP_MOVES: dict[tuple[LinkState, str], LinkState] = {
     (_S.HANDSHAKE, "result"): _S.CLOSING,
     (_S.OPEN, "result"): _S.CLOSING,
 }
-"""(state, frame) -> state for what a child sends. A result before ready is a set-up that failed."""
+"""(state, frame) -> state for what a child sends after `spawn`. A result before ready is a set-up that failed."""
+
+UNSPAWNED_UP = frozenset({"error"})
+"""All that a child may send before it was spawned: what its first line was instead."""
 
 
 class Session:
-    """One end of one link. `received` and `send` are its only inputs."""
+    """One end of one link. `receive`, `receive_eof` and `send` are its only inputs."""
 
     def __init__(self, role: Role) -> None:
         self.role = role
@@ -81,6 +96,7 @@ class Session:
         self.unknown_frames = 0
         self.late_frames = 0
         self.violations = 0
+        self._answers = 0
         self._decoder = up_decoder() if role is Role.SUPERVISOR else down_decoder()
         self._story: deque[str] = deque(maxlen=STORY_LENGTH)
 
@@ -89,13 +105,18 @@ class Session:
         """The last moves, oldest first."""
         return tuple(self._story)
 
+    @property
+    def unknown_fields(self) -> int:
+        """Fields of the peer's frames that this version does not know: skipped and counted."""
+        return self._decoder.unknown_fields
+
     def send(self, frame: AnyFrame) -> bytes:
-        """The line to write. Raises LocalProtocolError, with nothing changed, where the frame is not ours to send now."""
+        """The line to write. Raises LocalProtocolError, with nothing changed, for a frame not ours to send now."""
         target = self._target(frame, ours=True)
         if target is None:
             raise LocalProtocolError(self.state, f"send {tag_of(frame)} as {self.role}", self.story)
         line = encode_frame(frame)
-        self._move(frame, target, "sent")
+        self._move(frame, target, ours=True)
         return line
 
     def receive(self, chunk: bytes) -> list[AnyFrame | Violation]:
@@ -109,7 +130,7 @@ class Session:
         self._story.append("eof")
         return admitted
 
-    def _admit(self, decoded: list[AnyFrame | Fault]) -> list[AnyFrame | Violation]:
+    def _admit(self, decoded: Sequence[AnyFrame | Fault]) -> list[AnyFrame | Violation]:
         admitted: list[AnyFrame | Violation] = []
         for found in decoded:
             if isinstance(found, Fault):
@@ -127,36 +148,48 @@ class Session:
 
     def _admit_frame(self, frame: AnyFrame, admitted: list[AnyFrame | Violation]) -> None:
         target = self._target(frame, ours=False)
-        if target is not None:
-            self._move(frame, target, "got")
-            admitted.append(frame)
-        elif self.state in (LinkState.CLOSING, LinkState.CLOSED):
+        if target is None and self.state in (LinkState.CLOSING, LinkState.CLOSED):
             self.late_frames += 1
+        elif target is None:
+            admitted.append(self._violation(ILLEGAL, f"{tag_of(frame)} in state {self.state}"))
+        elif isinstance(frame, Spawn | Ready) and frame.protocol != PROTOCOL_VERSION:
+            about = f"{tag_of(frame)} of version {frame.protocol}, this end speaks {PROTOCOL_VERSION}"
+            admitted.append(self._violation(VERSION, about))
         else:
-            admitted.append(self._violation("illegal", f"{tag_of(frame)} in state {self.state}"))
+            self._move(frame, target, ours=False)
+            admitted.append(frame)
+
+    def _goes_down(self, *, ours: bool) -> bool:
+        return ours == (self.role is Role.SUPERVISOR)
 
     def _target(self, frame: AnyFrame, *, ours: bool) -> LinkState | None:
         tag = tag_of(frame)
-        downward = ours == (self.role is Role.SUPERVISOR)
-        if not downward:
-            return UP_MOVES.get((self.state, tag)) if self.spawned or tag != "ready" else None
+        if not self._goes_down(ours=ours):
+            return UP_MOVES.get((self.state, tag)) if self.spawned or tag in UNSPAWNED_UP else None
         if tag == "spawn":
             return self.state if not self.spawned and self.state is LinkState.HANDSHAKE else None
         return DOWN_MOVES.get((self.state, tag)) if self.spawned else None
 
-    def _move(self, frame: Frame, target: LinkState, verb: str) -> None:
+    def _move(self, frame: AnyFrame, target: LinkState, *, ours: bool) -> None:
         tag = tag_of(frame)
-        self.spawned = self.spawned or tag == "spawn"
-        self.state = target
-        self._story.append(f"{verb} {tag}")
+        if not self._goes_down(ours=ours):
+            self.state = target
+        elif tag == "spawn":
+            self.spawned = True
+        self._story.append(f"sent {tag}" if ours else f"got {tag}")
 
     def _violation(self, code: str, about: str) -> Violation:
         self.violations += 1
         self._story.append(f"violation {code}")
-        answered = code in _ANSWERED and self.violations <= MAX_ANSWERS
-        return Violation(code, about, encode_frame(Error(code=code, about=about)) if answered else b"")
+        about = about[:MAX_ABOUT_CHARS]
+        answer = Error(code=code, about=about)
+        if code not in _ANSWERED or self._answers >= MAX_ANSWERS or self._target(answer, ours=True) is None:
+            return Violation(code, about)
+        self._answers += 1
+        return Violation(code, about, encode_frame(answer))
 
     def check_invariants(self) -> None:
         """Raise AssertionError where the state contradicts itself."""
-        if self.state is LinkState.OPEN:
-            assert self.spawned, "open before spawn"
+        if self.state in (LinkState.OPEN, LinkState.CLOSING):
+            assert self.spawned, f"{self.state} before spawn"
+        assert self._answers <= min(self.violations, MAX_ANSWERS), "more answers than violations"

@@ -3,10 +3,15 @@
 Durable means that write(2) returned: it survives SIGKILL of everything, not a power cut. A failed or short
 append is cut off again, so that a full disk leaves a good journal and an OSError for the caller. The path
 of a crash-point test goes through the `write` seam and nowhere else (RULINGS).
+
+The lock is flock(2) on the journal's own descriptor: it ends with the last copy of that descriptor, so with
+the process, however it dies. An exec closes the descriptor; a fork without exec inherits it, and the lock
+with it, and must close it.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable
@@ -20,6 +25,8 @@ from protocol.journal.envelope import Entry, Scan, encode_entry, scan
 
 Write = Callable[[int, bytes], int]
 
+_CLOSED = -1
+
 
 def utc_now() -> str:
     """The time now, RFC 3339 in UTC with milliseconds."""
@@ -27,10 +34,10 @@ def utc_now() -> str:
 
 
 class JournalLocked(RemoteProtocolError):
-    """Another process writes this journal. `holder_pid` is None if it did not say who it is."""
+    """Somebody writes this journal already: another process, or another Journal of this one."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__("locked", f"{path} is written by another process")
+        super().__init__("locked", f"{path} is being written by somebody else")
 
 
 class Journal:
@@ -43,6 +50,7 @@ class Journal:
         self._write = write
         self._end = found.good_bytes
         self._seq = len(found.entries)
+        self._unfinished = False
 
     @property
     def seq(self) -> int:
@@ -52,20 +60,29 @@ class Journal:
     def append(self, entry_type: str, body: msgspec.Struct) -> int:
         """Write one entry and return its number. Raises OSError with the file as it was before."""
         line = encode_entry(self._seq + 1, utc_now(), entry_type, body)
+        self._cut_unfinished()
+        self._unfinished = True
         try:
             written = self._write(self._fd, line)
             if written != len(line):
-                raise OSError(f"{self.path}: {written} of {len(line)} bytes written")
+                raise OSError(errno.ENOSPC, f"{written} of {len(line)} bytes written", str(self.path))
         except OSError:
-            os.ftruncate(self._fd, self._end)
+            self._cut_unfinished()
             raise
-        self._end += len(line)
-        self._seq += 1
+        self._end, self._seq, self._unfinished = self._end + len(line), self._seq + 1, False
         return self._seq
 
+    def _cut_unfinished(self) -> None:
+        """Take back an append that failed, or that an exception of a signal handler left half-told."""
+        if self._unfinished:
+            os.ftruncate(self._fd, self._end)
+            self._unfinished = False
+
     def close(self) -> None:
-        """Release the lock."""
-        os.close(self._fd)
+        """Release the lock. Once is enough; an append afterwards is an OSError."""
+        fd, self._fd = self._fd, _CLOSED
+        if fd != _CLOSED:
+            os.close(fd)
 
 
 def open_journal(path: Path, write: Write = os.write) -> Journal:
@@ -79,7 +96,8 @@ def open_journal(path: Path, write: Write = os.write) -> Journal:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise JournalLocked(path) from error
-        found = scan(path.read_bytes())
+        with open(fd, "rb", closefd=False) as opened:
+            found = scan(opened.read())
         if found.torn_bytes:
             os.ftruncate(fd, found.good_bytes)
         return Journal(fd, path, found, write)

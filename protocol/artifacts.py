@@ -1,0 +1,51 @@
+"""Values too large for a frame: files named by their content, in the folder of the agent that made them.
+
+A reference is `sha256:HEX`, never a path, so that what a child claims cannot lead anywhere else (DESIGN
+section 3: values over 64 KiB travel as references).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from protocol.errors import RemoteProtocolError
+from protocol.record import ArtifactRef
+
+FOLDER = "artifacts"
+MAX_BYTES = 64 * 1024 * 1024
+
+_REF = re.compile(r"sha256:([0-9a-f]{64})")
+
+
+def write_artifact(agent_folder: Path, content: bytes) -> ArtifactRef:
+    """Store `content` (mode 0600) and return its reference. Raises OSError with nothing stored."""
+    name = hashlib.sha256(content).hexdigest()
+    folder = agent_folder / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    unfinished = folder / f"{name}.part"
+    try:
+        fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as opened:
+            opened.write(content)
+        unfinished.rename(folder / name)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return ArtifactRef(f"sha256:{name}", len(content))
+
+
+def read_artifact(agent_folder: Path, ref: ArtifactRef) -> bytes:
+    """The content behind a reference. Raises RemoteProtocolError if it is malformed, missing, too large or changed."""
+    matched = _REF.fullmatch(ref.ref)
+    if matched is None or not 0 <= ref.size_bytes <= MAX_BYTES:
+        raise RemoteProtocolError("artifact", "malformed reference")
+    try:
+        with (agent_folder / FOLDER / matched[1]).open("rb") as opened:
+            content = opened.read(ref.size_bytes + 1)
+    except OSError as error:
+        raise RemoteProtocolError("artifact", f"{ref.ref} cannot be read: {error.strerror}") from error
+    if hashlib.sha256(content).hexdigest() != matched[1]:
+        raise RemoteProtocolError("artifact", f"{ref.ref} is not what was stored")
+    return content

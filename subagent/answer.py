@@ -1,0 +1,33 @@
+"""Holds an answer against its contract: gathers the facts of this run, and asks the verify gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from protocol.contract import Contract
+from subagent.context.conversation import Conversation
+from subagent.verify.gate import Facts, Gate, Verdict
+
+
+class AnswerChecker:
+    """Checks answers of one run. `artifact_exists` looks into the workspace."""
+
+    def __init__(self, contract: Contract, conversation: Conversation, artifact_exists: Callable[[str], bool]) -> None:
+        self._contract = contract
+        self._conversation = conversation
+        self._artifact_exists = artifact_exists
+        self._gate = Gate(contract)
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether an answer can be right yet: a grounded one needs a tool result to be grounded in."""
+        return not self._contract.grounded or any(m.role == "tool" for m in self._conversation.messages)
+
+    def check(self, answer: str) -> Verdict:
+        """The verdict on an answer, with the tool results and the task as its sources."""
+        sources = [m.content for m in self._conversation.messages if m.role == "tool"]
+        facts = Facts(
+            artifacts_present=tuple(path for path in self._contract.artifacts if self._artifact_exists(path)),
+            sources=(*sources, self._contract.objective),
+        )
+        return self._gate.check(answer, facts)

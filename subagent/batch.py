@@ -1,0 +1,108 @@
+"""One batch of tool calls: intent before effect, outcome before the next model call, one outcome for each call.
+
+Calls run in the order in which they were asked for; a failing call does not stop the rest. Results reach the
+model in request order. Source: DESIGN section 6 "Tools", RULINGS "The loop" and "Journal order".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from protocol.journal.entries import CallOutcome, Intent, Outcomed
+from subagent.brain.events import CallEnded
+from subagent.brain.progress import digest
+from subagent.brain.state import PlannedCall
+from subagent.cancel import CancelRaised
+from subagent.models.types import Message, ToolCall
+from subagent.run import Run
+from subagent.tools.registry import Registry
+from subagent.tools.types import PreparedCall, Tool, ToolFailed, ToolRefused
+
+TOOL_DUE_S = 60.0
+"""How long a workspace tool may be busy before silence counts against it."""
+
+_STOPPED = "not run: the run was stopped first"
+
+
+class BatchRunner:
+    """Runs batches for one run. After a cancel every call still has its outcome in the journal."""
+
+    def __init__(self, run: Run, registry: Registry) -> None:
+        self._run = run
+        self._registry = registry
+
+    def run_all(self, planned: Sequence[PlannedCall], asked: Mapping[str, ToolCall]) -> tuple[CallEnded, ...]:
+        """Run or refuse each call, in order. Raises CancelRaised once every call has its outcome."""
+        ended: list[CallEnded] = []
+        for position, call in enumerate(planned):
+            try:
+                ended.append(self._answer(call, asked[call.id]))
+            except CancelRaised:
+                self.refuse_all(planned[position + 1 :], asked, _STOPPED)
+                raise
+        return tuple(ended)
+
+    def refuse_all(self, planned: Sequence[PlannedCall], asked: Mapping[str, ToolCall], text: str) -> None:
+        """Run none of these; each is answered with `text`."""
+        for call in planned:
+            self._end(asked[call.id], "not_executed", text, 0.0)
+
+    def _answer(self, planned: PlannedCall, call: ToolCall) -> CallEnded:
+        if planned.refusal is not None:
+            return self._end(call, "rejected", planned.refusal, 0.0)
+        tool = self._registry.find(call.name)
+        if isinstance(tool, str):
+            return self._end(call, "rejected", tool, 0.0)
+        try:
+            prepared = tool.prepare(call.arguments.encode())
+        except ToolRefused as refused:
+            return self._end(call, "rejected", f"not run: {refused}", 0.0)
+        return self._execute(call, tool, prepared)
+
+    def _execute(self, call: ToolCall, tool: Tool, prepared: PreparedCall) -> CallEnded:
+        run, nature = self._run, tool.spec.nature
+        run.wait_for_supervisor()
+        run.account.count_call()
+        image = prepared.image
+        run.write(
+            Intent(
+                call_id=call.id,
+                tool=call.name,
+                mutating=nature.mutating,
+                repeatable=nature.repeatable,
+                path=image.path if image else None,
+                before_sha256=image.before_sha256 if image else None,
+                after_sha256=image.after_sha256 if image else None,
+            )
+        )
+        run.report()
+        run.emit("tool.call", call_id=call.id, tool=call.name, args_bytes=len(call.arguments))
+        began_s = time.monotonic()
+        run.control.busy_with("tool", TOOL_DUE_S)
+        try:
+            with run.gate.region():
+                content, outcome = prepared.run(), "ok"
+        except ToolFailed as failed:
+            content, outcome = f"error: {failed}", "error"
+        except CancelRaised:
+            lost = "interrupted, its outcome is unknown" if nature.mutating else "interrupted; it changed nothing"
+            self._end(call, "unknown_effect" if nature.mutating else "not_executed", lost, began_s)
+            raise
+        finally:
+            run.control.busy_with("think", TOOL_DUE_S)
+        return self._end(call, "ok" if outcome == "ok" else "error", content, began_s)
+
+    def _end(self, call: ToolCall, outcome: CallOutcome, content: str, began_s: float) -> CallEnded:
+        run = self._run
+        run.write(Outcomed(call.id, outcome, content))
+        run.conversation.append(Message(role="tool", content=content, call_id=call.id, tool=call.name))
+        run.emit(
+            "tool.result",
+            call_id=call.id,
+            tool=call.name,
+            outcome=outcome,
+            result_bytes=len(content.encode()),
+            elapsed_ms=round((time.monotonic() - began_s) * 1000) if began_s else 0,
+        )
+        return CallEnded(call.id, digest(outcome, content))

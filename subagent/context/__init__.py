@@ -1,0 +1,1 @@
+"""What the model is shown: the base prompt, and the conversation with each message encoded once."""

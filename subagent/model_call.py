@@ -1,0 +1,183 @@
+"""One model call of a turn, with its attempts: hold, journal, call, commit.
+
+Order (RULINGS "Journal order"): the hold is durable before the request leaves, the reply before its first tool
+runs. A failed attempt costs no step; its tokens count. What failed for good is an event for the brain.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+
+from protocol.budget import Amounts, BudgetExceeded
+from protocol.frames import Event, Throttled
+from protocol.journal.entries import CallFailed, CallIntent, Held, Replied
+from protocol.status import Abort, Detail
+from protocol.status import TerminalStatus as Status
+from subagent.brain import ends
+from subagent.brain.events import ModelGone
+from subagent.cancel import CancelRaised
+from subagent.models.retry import GiveUp, Retry, decide
+from subagent.models.types import AssistantTurn, CallOptions, ErrorKind, ModelError, TurnUsage, Wire
+from subagent.run import Run
+
+_DETAILS: dict[ErrorKind, Detail] = {
+    ErrorKind.AUTH: Detail.AUTH,
+    ErrorKind.REJECTED_REQUEST: Detail.REJECTED_REQUEST,
+    ErrorKind.RATE_LIMIT: Detail.RATE_LIMIT,
+    ErrorKind.SERVER: Detail.SERVER,
+    ErrorKind.TRANSPORT: Detail.TRANSPORT,
+    ErrorKind.TIMEOUT: Detail.TIMEOUT,
+    ErrorKind.CUT_STREAM: Detail.TRANSPORT,
+    ErrorKind.MALFORMED: Detail.MALFORMED,
+}
+
+_BILLED_UNSEEN = frozenset({ErrorKind.TIMEOUT, ErrorKind.CUT_STREAM, ErrorKind.MALFORMED})
+"""Failures after which the provider may bill a call whose usage we never saw: the prompt is charged."""
+
+
+class ModelCaller:
+    """Calls the model for one run. Raises CancelRaised; every other end of a call is a value."""
+
+    def __init__(self, run: Run, wire: Wire) -> None:
+        self._run = run
+        self._wire = wire
+
+    def ask(self, turn: int, *, may_answer: bool) -> AssistantTurn | ModelGone:
+        """One turn's reply, after at most `policy.model_attempts` attempts."""
+        attempt = 1
+        while True:
+            try:
+                held = self._hold(turn, attempt)
+            except BudgetExceeded as error:
+                return _spent(error)
+            try:
+                return self._call(turn, attempt, held, may_answer)
+            except ModelError as error:
+                self._fail(turn, attempt, held, error)
+                ruling = self._rule(error, attempt)
+                if isinstance(ruling, GiveUp):
+                    return self._gone(error)
+                self._back_off(turn, attempt, error, ruling.delay_s)
+                attempt += 1
+
+    def _hold(self, turn: int, attempt: int) -> Amounts:
+        run = self._run
+        run.wait_for_supervisor()
+        held = Amounts(steps=1, tokens=run.conversation.prompt_estimate() + run.output_cap())
+        run.account.hold(held)
+        run.write(Held(turn, attempt, held))
+        run.report()
+        run.emit(
+            "intel.call",
+            turn=turn,
+            attempt=attempt,
+            request_bytes=run.conversation.size_bytes,
+            estimated_tokens=held.tokens,
+        )
+        return held
+
+    def _call(self, turn: int, attempt: int, held: Amounts, may_answer: bool) -> AssistantTurn:
+        run = self._run
+        options = CallOptions(
+            max_output=held.tokens - run.conversation.prompt_estimate(),
+            timeout_s=run.policy.call_timeout_s,
+            deadline_s=run.deadline_s,
+            may_answer=may_answer,
+            attempt=attempt,
+        )
+        began_s = time.monotonic()
+        run.control.busy_with("model", run.policy.call_timeout_s)
+        try:
+            with run.gate.region():
+                reply = self._wire.call(run.conversation.encoded, options, self._show)
+        except CancelRaised:
+            run.account.charge_hold(held)
+            run.write(CallFailed(turn, attempt, "cancelled", Amounts(tokens=held.tokens)))
+            raise
+        finally:
+            run.control.busy_with("think", run.policy.call_timeout_s)
+        self._accept(turn, held, reply, time.monotonic() - began_s)
+        return reply
+
+    def _accept(self, turn: int, held: Amounts, reply: AssistantTurn, elapsed_s: float) -> None:
+        run, usage = self._run, reply.usage
+        used = run.account.commit_turn(held, usage)
+        run.write(
+            Replied(
+                turn=turn,
+                text=reply.text,
+                calls=tuple(CallIntent(call.id, call.name, call.arguments) for call in reply.calls),
+                stop=reply.stop,
+                used=used,
+                tokens_in=usage.tokens_in,
+                tokens_out=usage.tokens_out,
+                tokens_cached=usage.tokens_cached,
+                estimated=usage.estimated,
+                wire_faults=_faults(reply),
+            )
+        )
+        run.report()
+        run.emit(
+            "intel.result",
+            turn=turn,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            tokens_cached=usage.tokens_cached,
+            estimated=usage.estimated,
+            stop=reply.stop,
+            calls=len(reply.calls),
+            text_chars=len(reply.text),
+            elapsed_ms=round(elapsed_s * 1000),
+        )
+
+    def _fail(self, turn: int, attempt: int, held: Amounts, error: ModelError) -> None:
+        run, usage = self._run, error.usage
+        if usage is None and error.kind in _BILLED_UNSEEN:
+            usage = TurnUsage(run.conversation.prompt_estimate(), 0, estimated=True)
+        used = run.account.commit_failure(held, usage)
+        run.write(CallFailed(turn, attempt, error.kind, used))
+        run.report()
+        if error.retry_after_s is not None:
+            run.control.send(Throttled(run.spawn.model.name, error.retry_after_s))
+
+    def _rule(self, error: ModelError, attempt: int) -> Retry | GiveUp:
+        return decide(
+            error,
+            attempt=attempt,
+            attempts=self._run.policy.model_attempts,
+            now_s=time.monotonic(),
+            deadline_s=self._run.deadline_s,
+            jitter=random.random(),  # noqa: S311 - jitter, not a secret
+        )
+
+    def _back_off(self, turn: int, attempt: int, error: ModelError, delay_s: float) -> None:
+        run = self._run
+        run.emit("intel.retry", turn=turn, attempt=attempt, kind=error.kind, delay_ms=round(delay_s * 1000))
+        run.control.busy_with("wait", delay_s)
+        with run.gate.region():
+            time.sleep(delay_s)
+
+    def _gone(self, error: ModelError) -> ModelGone:
+        if error.kind is ErrorKind.CONTEXT_LENGTH:
+            return ModelGone(Status.EXHAUSTED_TOKENS, Detail.CONTEXT_WINDOW, about=error.about)
+        if time.monotonic() >= self._run.deadline_s:
+            return ModelGone(Status.DEADLINE, Detail.WALL_CLOCK, about=error.about)
+        return ModelGone(Status.CRASHED, _DETAILS[error.kind], Abort.INTELLIGENCE_UNAVAILABLE, error.about)
+
+    def _show(self, text: str) -> None:
+        if self._run.spawn.telemetry.deltas:
+            with self._run.gate.shielded():
+                self._run.control.send(Event("intel.delta", {"text": text}))
+
+
+def _spent(error: BudgetExceeded) -> ModelGone:
+    """Failed attempts used up what a further one would have to hold."""
+    end = ends.spent(error.dimension)
+    return ModelGone(end.status, end.detail or Detail.TOKENS, about=str(error))
+
+
+def _faults(reply: AssistantTurn) -> tuple[str, ...]:
+    """The typed faults of a reply, for its journal entry."""
+    faults = [str(call.fault) for call in reply.calls if call.fault is not None]
+    return (*faults, str(reply.reply_fault)) if reply.reply_fault is not None else tuple(faults)

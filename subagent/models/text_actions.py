@@ -1,0 +1,97 @@
+"""Tool calls and answers that a model writes as JSON in its text, for models without native calls. Pure.
+
+Read are {"action": "tool", "tool": NAME, "args": {…}}, {"tool": NAME, "args": {…}} and {"action": "final",
+"answer": ANY}, alone or inside prose (RULINGS "The loop"). Rules:
+- The first object of the text that is an action is the reply; what a model imagines to follow is not read.
+- A balanced region in braces that is no JSON is skipped whole: nothing inside broken JSON is ever run.
+- An action that is recognised but wrong (no name, arguments that are no object) is a call with a fault.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from subagent.models.call_checks import arguments_fault
+from subagent.models.strict_json import parse_strict
+from subagent.models.types import CallFault
+
+MAX_UNCLOSED = 8
+"""Braces that never close and are passed over before the text is given up: bounds the work on any text."""
+
+_MARK = re.compile(r'\\.|["{}]', re.DOTALL)
+
+
+class ToolAction(msgspec.Struct, frozen=True):
+    """The model wants a tool. `arguments` is JSON text, as in `types.ToolCall`."""
+
+    tool: str
+    arguments: str
+    fault: CallFault | None
+
+
+class FinalAction(msgspec.Struct, frozen=True):
+    """The model's answer: a string as it is, any other value as its JSON text."""
+
+    answer: str
+
+
+Action = ToolAction | FinalAction
+
+
+def read_action(text: str) -> Action | None:
+    """The action in a model's text, or None if there is none."""
+    for region in _regions(text):
+        try:
+            value = parse_strict(region)
+        except ValueError:
+            continue
+        action = _action(value) if isinstance(value, dict) else None
+        if action is not None:
+            return action
+    return None
+
+
+def _action(value: dict[str, object]) -> Action | None:
+    kind = value.get("action")
+    if kind == "final" and "answer" in value:
+        answer = value["answer"]
+        return FinalAction(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+    if kind == "tool" or (kind is None and "tool" in value):
+        return _tool_action(value.get("tool"), value.get("args"))
+    return None
+
+
+def _tool_action(tool: object, args: object) -> ToolAction:
+    name = tool if isinstance(tool, str) else ""
+    arguments = "{}" if args is None else json.dumps(args, ensure_ascii=False)
+    fault = arguments_fault(arguments) if name.strip() else CallFault.NO_NAME
+    return ToolAction(name, arguments, fault)
+
+
+def _regions(text: str) -> Iterator[str]:
+    """Each balanced {…} of `text` from left to right; one that never closes is passed over by its brace alone."""
+    start, unclosed = text.find("{"), 0
+    while start >= 0 and unclosed < MAX_UNCLOSED:
+        end = _closing(text, start)
+        if end is None:
+            unclosed += 1
+        else:
+            yield text[start:end]
+        start = text.find("{", end or start + 1)
+
+
+def _closing(text: str, start: int) -> int | None:
+    """The index behind the brace that closes the one at `start`; braces inside strings do not count."""
+    depth, in_string = 0, False
+    for mark in _MARK.finditer(text, start):
+        if mark[0] == '"':
+            in_string = not in_string
+        elif not in_string and mark[0] in "{}":
+            depth += 1 if mark[0] == "{" else -1
+            if depth == 0:
+                return mark.end()
+    return None

@@ -1,0 +1,82 @@
+"""Text actions over any wire: the conversation goes out as text, and the reply's text is read for its action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from subagent.models.call_ids import fresh_call_id
+from subagent.models.constrained import ActionSchemas
+from subagent.models.text_actions import FinalAction, ToolAction, read_action
+from subagent.models.text_prompt import as_text, catalogue
+from subagent.models.types import (
+    AssistantTurn,
+    CallOptions,
+    Message,
+    OnDelta,
+    ReplyFault,
+    ToolCall,
+    ToolSchema,
+)
+
+
+class ShapedWire(Protocol):
+    """A wire whose endpoint can be given a JSON Schema for the text of its reply."""
+
+    def encode(self, message: Message) -> bytes: ...
+
+    def request_bytes(self, messages: Sequence[bytes], response_schema: bytes | None = None) -> int: ...
+
+    def call(
+        self,
+        messages: Sequence[bytes],
+        options: CallOptions,
+        on_delta: OnDelta,
+        response_schema: bytes | None = None,
+    ) -> AssistantTurn: ...
+
+    def close(self) -> None: ...
+
+
+class TextWire:
+    """Implements `types.Wire` over a wire that offers no tools itself. `schemas` of None leaves the model free."""
+
+    def __init__(self, inner: ShapedWire, tools: Sequence[ToolSchema], schemas: ActionSchemas | None) -> None:
+        self._inner = inner
+        self._suffix = catalogue(tools)
+        self._schemas = schemas
+
+    def encode(self, message: Message) -> bytes:
+        """The message in the shape of `text_prompt`, as the inner wire sends it."""
+        return self._inner.encode(as_text(message, self._suffix))
+
+    def request_bytes(self, messages: Sequence[bytes]) -> int:
+        """The size of the largest request that `call` would send."""
+        return self._inner.request_bytes(messages, self._schemas.any_action if self._schemas else None)
+
+    def call(self, messages: Sequence[bytes], options: CallOptions, on_delta: OnDelta) -> AssistantTurn:
+        """One attempt. The turn's text is the answer alone; a tool action is its one call."""
+        schema = self._schemas.for_call(options.may_answer) if self._schemas else None
+        return read_turn(self._inner.call(messages, options, on_delta, schema))
+
+    def close(self) -> None:
+        """Close the inner wire."""
+        self._inner.close()
+
+
+def read_turn(turn: AssistantTurn) -> AssistantTurn:
+    """The turn that a text means. One that is no answer already stays what it is; native calls were not offered."""
+    if turn.reply_fault is not None or turn.refused:
+        return msgspec.structs.replace(turn, calls=())
+    match read_action(turn.text):
+        case ToolAction(tool, arguments, fault):
+            # A random id: nothing in a text conversation tells which ids it has used.
+            call = ToolCall(fresh_call_id(), tool, arguments, fault)
+            return msgspec.structs.replace(turn, text="", calls=(call,))
+        case FinalAction(answer):
+            reply_fault = None if answer.strip() else ReplyFault.EMPTY
+            return msgspec.structs.replace(turn, text=answer, calls=(), reply_fault=reply_fault)
+        case None:
+            return msgspec.structs.replace(turn, calls=(), reply_fault=ReplyFault.NO_ACTION)

