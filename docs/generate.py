@@ -56,7 +56,8 @@ def exit_codes() -> str:
     rows += [f"| `{s}` | {exit_code(s, None, True)} | {exit_code(s, None, False)} |" for s in TerminalStatus]
     crashed = TerminalStatus.CRASHED
     rows += [
-        f"| `{crashed}` with abort `{a}` | {exit_code(crashed, a, True)} | {exit_code(crashed, a, False)} |" for a in Abort
+        f"| `{crashed}` with abort `{a}` | {exit_code(crashed, a, True)} | {exit_code(crashed, a, False)} |"
+        for a in Abort
     ]
     return "\n".join(rows)
 
@@ -84,8 +85,8 @@ def protocol_page() -> str:
     """docs/protocol.md with its generated parts as they should be."""
     text = (FOLDER / "protocol.md").read_text()
     for name, part in (("diagram", link_diagram()), ("legal", legal_frames()), ("exit codes", exit_codes())):
-        between = re.compile(rf"(<!-- generated: {name} -->\n).*?(\n<!-- end: {name} -->)", re.DOTALL)
-        text, replaced = between.subn(lambda found, part=part: f"{found[1]}{part}{found[2]}", text)
+        between = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)", re.DOTALL)
+        text, replaced = between.subn(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", text)
         if replaced != 1:
             raise SystemExit(f"docs/protocol.md has {replaced} parts named {name!r}, one is needed")
     return text

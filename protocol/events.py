@@ -27,7 +27,7 @@ class EventKind(msgspec.Struct, frozen=True):
 EVENTS: dict[str, EventKind] = {
     "run.start": EventKind("info", ("model", "workspace", "writable"), "a run was accepted and its budget minted"),
     "run.end": EventKind(
-        "info", ("status", "detail", "abort", "exit_code", "tokens", "steps"), "the terminal record was settled"
+        "info", ("status", "detail", "abort", "exit_code", "tokens", "steps", "about"), "the record was settled"
     ),
     "agent.spawn": EventKind("debug", ("child_pid", "method"), "a child process was started"),
     "agent.ready": EventKind("info", ("features",), "set-up is done in the child"),

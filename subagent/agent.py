@@ -55,7 +55,7 @@ def _run_journalled(spawn: Spawn, control: Control, journal: Journal) -> Outcome
     try:
         limit_cpu(spawn.limits)
         run, wire, registry = _set_up(spawn, control, journal)
-        checker = AnswerChecker(spawn.contract, run.conversation, lambda path: workspace_has(spawn.scope, path))
+        checker = AnswerChecker(spawn, run.conversation, lambda path: workspace_has(spawn.scope, path))
     except SpecError as error:
         return _failed(Detail.SETUP, str(error))
     except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from protocol.contract import Contract
+from protocol.frames import Spawn
 from subagent.context.conversation import Conversation
 from subagent.verify.gate import Facts, Gate, Verdict
 
@@ -12,11 +12,12 @@ from subagent.verify.gate import Facts, Gate, Verdict
 class AnswerChecker:
     """Checks answers of one run. `artifact_exists` looks into the workspace."""
 
-    def __init__(self, contract: Contract, conversation: Conversation, artifact_exists: Callable[[str], bool]) -> None:
-        self._contract = contract
+    def __init__(self, spawn: Spawn, conversation: Conversation, artifact_exists: Callable[[str], bool]) -> None:
+        self._contract = spawn.contract
+        self._given = (spawn.contract.objective, *(piece.text for piece in spawn.seed))
         self._conversation = conversation
         self._artifact_exists = artifact_exists
-        self._gate = Gate(contract)
+        self._gate = Gate(spawn.contract)
 
     @property
     def may_answer(self) -> bool:
@@ -24,10 +25,10 @@ class AnswerChecker:
         return not self._contract.grounded or any(m.role == "tool" for m in self._conversation.messages)
 
     def check(self, answer: str) -> Verdict:
-        """The verdict on an answer, with the tool results and the task as its sources."""
+        """The verdict on an answer, with the tool results, the task and the seed as its sources."""
         sources = [m.content for m in self._conversation.messages if m.role == "tool"]
         facts = Facts(
             artifacts_present=tuple(path for path in self._contract.artifacts if self._artifact_exists(path)),
-            sources=(*sources, self._contract.objective),
+            sources=(*sources, *self._given),
         )
         return self._gate.check(answer, facts)

@@ -186,7 +186,7 @@ class Loop:
 
     def _end_step(self) -> None:
         state, meter = self._state, self._run.account.meter
-        self._run.emit("loop.step", turn=state.turns, calls=meter.spent.tool_calls, tokens=meter.spent.tokens)
+        self._run.emit("loop.step", turn=state.turns - 1, calls=meter.spent.tool_calls, tokens=meter.spent.tokens)
 
     # ---------------------------------------------------------------- the answer
 

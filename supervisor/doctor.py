@@ -23,7 +23,7 @@ import msgspec
 
 from protocol.errors import SpecError
 from supervisor.home import find_home
-from supervisor.local.weights import find_weights
+from supervisor.local.weights import find_weights, has_engine
 from supervisor.providers import MODEL_VARIABLE, ModelFlags, choose_model
 
 OLDEST_KERNEL = (5, 13)
@@ -194,7 +194,7 @@ def _model(environ: Mapping[str, str]) -> Finding:
 
 def _embedded() -> Finding:
     weights = find_weights()
-    if importlib.util.find_spec("xllamacpp") is None or weights is None:
+    if not has_engine() or weights is None:
         return Finding("embedded model", False, False, "not installed: `./dev demo` installs it")
     return Finding("embedded model", True, False, str(weights))
 

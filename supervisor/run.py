@@ -32,6 +32,8 @@ from supervisor.spawn import AGENT_ARGV, SpawnError, child_environment, spawn
 from supervisor.stderr_file import StderrFile
 from supervisor.treelog import TreeLog
 
+MAX_ABOUT_CHARS = 200
+
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -172,4 +174,5 @@ def _end_fields(record: TerminalRecord) -> dict[str, EventValue]:
         "exit_code": record.exit_code,
         "tokens": record.usage.tokens,
         "steps": record.usage.steps,
+        "about": record.about[:MAX_ABOUT_CHARS],
     }

@@ -8,7 +8,6 @@ Everything that can be wrong is found here, before a process is started.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -53,11 +52,11 @@ def _scripted(name: str, source: str) -> ServedModel:
 
 
 def _local(name: str, source: str) -> ServedModel:
-    from supervisor.local.weights import find_weights
+    from supervisor.local.weights import find_weights, has_engine
 
     if name != EMBEDDED:
         raise SpecError(source, f"no embedded model {name[:40]!r}: there is local/{EMBEDDED}")
-    if importlib.util.find_spec("xllamacpp") is None or find_weights() is None:
+    if not has_engine() or find_weights() is None:
         raise SpecError(
             source,
             "the embedded model is not installed. `./dev demo` installs it, or by hand:\n"

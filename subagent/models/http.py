@@ -82,7 +82,7 @@ class Answer:
         return str(self._response.headers.get(name, ""))
 
     def chunks(self) -> Iterator[bytes]:
-        """What is left of the body, as it comes. Raises ModelError TIMEOUT, or TRANSPORT where the connection breaks."""
+        """What is left of the body, as it comes. Raises ModelError TIMEOUT, or TRANSPORT for a broken connection."""
         return self._chunks
 
     def _stream(self) -> Generator[bytes]:

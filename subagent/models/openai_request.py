@@ -1,8 +1,8 @@
 """The request of the chat-completions wire: every part encoded once, bodies joined from bytes. Pure.
 
 A message never changes, so a conversation keeps its bytes and each request joins them: its cost does not grow
-with what is inside. History is made valid here: a call that came broken goes back with arguments "{}" and a
-name that is legal, since servers refuse the whole conversation for less.
+with what is inside. History is made valid here: a broken call goes back under a legal name and, unless its
+arguments are an object, with "{}", since servers refuse the whole conversation for less.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from protocol.model import ModelSpec
+from subagent.models.strict_json import is_object
 from subagent.models.surrogates import encodable
 from subagent.models.tool_names import ToolNames
 from subagent.models.types import CallOptions, Message, ToolCall, ToolSchema
@@ -61,7 +62,8 @@ def encode_message(message: Message, names: ToolNames) -> bytes:
 
 def _call(call: ToolCall, names: ToolNames) -> _Call:
     name = names.to_wire(call.name) if call.name else UNNAMED
-    return _Call(call.id, _FunctionCall(name, call.arguments if call.fault is None else "{}"))
+    usable = call.fault is None or is_object(call.arguments)
+    return _Call(call.id, _FunctionCall(name, call.arguments if usable else "{}"))
 
 
 class RequestFrame:

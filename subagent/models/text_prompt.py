@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from subagent.models.strict_json import is_object
 from subagent.models.types import Message, ToolCall, ToolSchema
 
 RULES = """\
@@ -36,6 +37,6 @@ def as_text(message: Message, system_suffix: str) -> Message:
 
 
 def _action(call: ToolCall) -> str:
-    """The call as its model should have written it. Broken arguments are left out: the result says what was wrong."""
-    arguments = call.arguments if call.fault is None else "{}"
+    """The call as its model should have written it. Arguments that are no object are left out."""
+    arguments = call.arguments if is_object(call.arguments) else "{}"
     return json.dumps({"action": "tool", "tool": call.name, "args": msgspec.json.decode(arguments)}, ensure_ascii=False)

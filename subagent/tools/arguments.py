@@ -12,6 +12,8 @@ from subagent.tools.types import ToolNature, ToolRefused, ToolSpec
 
 ShapeT = TypeVar("ShapeT", bound=msgspec.Struct)
 
+_LISTED_PROBLEMS = 8
+
 
 def tool_spec(name: str, description: str, nature: ToolNature, shape: type[msgspec.Struct]) -> ToolSpec:
     """The spec of a tool whose arguments are a `shape`."""
@@ -26,7 +28,7 @@ def parameters_schema(shape: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def decode_arguments(arguments: bytes, shape: type[ShapeT]) -> ShapeT:
-    """`arguments` as a `shape`. Raises ToolRefused that names every bad field, what it takes and what it got.
+    """`arguments` as a `shape`. Raises ToolRefused that names each bad field, what it takes and what it got.
 
     No bytes at all count as {}, and null as leaving an optional field out: models write both.
     """
@@ -44,7 +46,7 @@ def decode_arguments(arguments: bytes, shape: type[ShapeT]) -> ShapeT:
         except msgspec.DecodeError as error:
             problems.append(f"{name}: {error}; received {_shown_json(raw)}")
     if problems:
-        raise ToolRefused(f"{'; '.join(problems)}. {_usage(shape)}")
+        raise ToolRefused(f"{'; '.join(problems[:_LISTED_PROBLEMS])}. {_usage(shape)}")
     return shape(**values)
 
 

@@ -16,7 +16,6 @@ from typing import ClassVar
 import msgspec
 
 from protocol.budget import Amounts, Ceiling, Meter
-from protocol.errors import LocalProtocolError
 from protocol.frames import Cancel, CancelReason, Ping, Reply, ReplyError
 from protocol.journal.entries import RunEnded, Spawned
 from protocol.record import Outcome, TerminalRecord
@@ -84,12 +83,6 @@ class AgentLife(Life):
 
     # ---------------------------------------------------------------- inputs of the machine
 
-    def require_possible(self, event: ChildEvent) -> None:
-        """As for every life; and its link lets nothing through that is a frame before the payload was sent."""
-        super().require_possible(event)
-        if not self._payload_sent and isinstance(event, PAYLOAD_ANSWERS):
-            raise LocalProtocolError(f"{self.name} {self.state}, no payload", type(event).__name__, self.story)
-
     def start(self, limit: Ceiling, deadline_s: float) -> Effects:
         """Mint its grant and spawn it. Raises BudgetExceeded, with nothing changed, if the run has less left."""
         minted = self._ledger.mint(self.name, limit, deadline_s)
@@ -134,6 +127,10 @@ class AgentLife(Life):
     @property
     def _grace_s(self) -> float:
         return self._settings.cancel_grace_s
+
+    def _is_possible(self, event: ChildEvent) -> bool:
+        """As for every life; and its link lets no frame through before the payload was sent."""
+        return super()._is_possible(event) and (self._payload_sent or not isinstance(event, PAYLOAD_ANSWERS))
 
     # ---------------------------------------------------------------- time
 

@@ -60,11 +60,7 @@ class Life:
 
     def require_possible(self, event: ChildEvent) -> None:
         """Raise LocalProtocolError for what cannot have happened to it."""
-        if event.incarnation < self.incarnation:
-            return
-        is_birth = isinstance(event, ChildSpawned | SpawnFailed)
-        possible = (self.state, type(event)) in self.moves and is_birth is not self._born
-        if not possible or event.incarnation > self.incarnation:
+        if event.incarnation >= self.incarnation and not self._is_possible(event):
             raise LocalProtocolError(f"{self.name} {self.state}", type(event).__name__, self.story)
 
     def handle(self, event: ChildEvent, now: float) -> Effects:
@@ -113,6 +109,11 @@ class Life:
         if self.state in (ChildState.STARTING, ChildState.READY):
             assert self.ladder is None, f"{self.name}: {self.state} on the ladder"
             assert self.desired is Desired.UP, f"{self.name}: {self.state} and not wanted"
+
+    def _is_possible(self, event: ChildEvent) -> bool:
+        is_birth = isinstance(event, ChildSpawned | SpawnFailed)
+        known = event.incarnation == self.incarnation and (self.state, type(event)) in self.moves
+        return known and is_birth is not self._born
 
     # ---------------------------------------------------------------- what a kind of child adds
 

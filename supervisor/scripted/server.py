@@ -209,8 +209,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def _wait(self, seconds: float) -> None:
-        if seconds > 0:
-            self.server.endpoint.closing.wait(seconds)
+        if seconds > 0 and self.server.endpoint.closing.wait(seconds):
+            raise ConnectionAbortedError("the server is closing")
 
     def _received(self, body: bytes, reply: Reply | Refusal) -> Received:
         scheme, _, token = (self.headers.get("authorization") or "").partition(" ")

@@ -19,7 +19,11 @@ COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_COUNT}
 def definitions() -> dict[str, Schema]:
     """Every struct of the frames and of the record, by name."""
     schemas = build_schemas()
-    found = {name: schema for file in ("down.json", "up.json", "record.json") for name, schema in schemas[file]["$defs"].items()}
+    found = {
+        name: schema
+        for file in ("down.json", "up.json", "record.json")
+        for name, schema in schemas[file]["$defs"].items()
+    }
     return {name: schema for name, schema in found.items() if "properties" in schema}
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import pairwise
 
 import msgspec
 import pytest
@@ -35,7 +36,7 @@ STREAMS = st.lists(PIECES, max_size=12).map(b"".join)
 
 def chunked(stream: bytes, cuts: list[int]) -> list[bytes]:
     edges = sorted({0, len(stream), *(cut % (len(stream) + 1) for cut in cuts)})
-    return [stream[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [stream[start:end] for start, end in pairwise(edges)]
 
 
 def lines_of(chunks: list[bytes], max_bytes: int = MAX_FRAME_BYTES) -> list[bytes | Fault]:

@@ -132,7 +132,7 @@ def test_a_process_that_gave_up_privileges_says_so_to_the_kernel(run: Callable[[
     assert words(process) == ["1"]
 
 
-def test_hidden_memory_belongs_to_root_in_proc(run: Callable[[str], subprocess.Popen[str]]) -> None:
+def test_a_process_that_hides_its_memory_cannot_be_dumped(run: Callable[[str], subprocess.Popen[str]]) -> None:
     script = "import ctypes; hide_memory(); say(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     assert words(run(script)) == ["0"]
 

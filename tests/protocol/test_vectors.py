@@ -59,6 +59,7 @@ def test_a_line_gives_the_frame_or_the_fault_that_is_written_beside_it(vector: V
 def test_a_frame_that_is_encoded_again_means_the_same(vector: Vector) -> None:
     decoder = DECODERS[vector["direction"]](MAX_FRAME_BYTES)
     (frame,) = decoder.feed(vector["line"].encode() + b"\n")
+    assert isinstance(frame, Frame)
     assert decoder.feed(encode_frame(frame)) == [frame]
 
 
@@ -101,6 +102,7 @@ def test_what_we_send_looks_exactly_like_an_example(direction: str) -> None:
     for vector in FRAMES:
         if vector["direction"] == direction:
             (frame,) = DECODERS[direction](MAX_FRAME_BYTES).feed(vector["line"].encode() + b"\n")
+            assert isinstance(frame, Frame)
             exact |= {tag_of(frame)} if encode_frame(frame) == vector["line"].encode() + b"\n" else set()
     assert exact == set(TYPES[direction])
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from protocol.errors import SpecError
-from supervisor import served_models
+from supervisor.local import weights
 from supervisor.providers import ModelFlags, choose_model
 
 
@@ -54,7 +54,7 @@ def test_a_base_url_has_no_use_with_a_model_that_covey_serves(script):
 
 
 def test_the_embedded_model_that_is_not_installed_tells_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(served_models.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(weights, "has_engine", lambda: False)
     with pytest.raises(SpecError) as caught:
         choose_model(ModelFlags("local/smollm2"), {})
     assert "./dev demo" in str(caught.value)

@@ -20,24 +20,64 @@ A, B = ("a", "f", '{"x":1}'), ("b", "g", '{"y":2}')
 STREAMS = {
     "two whole calls that share index 0": [D(0, "a", "f", '{"x":1}'), D(0, "b", "g", '{"y":2}')],
     "two calls in pieces that share index 0": [
-        D(0, "a", "f", ""), D(0, "", "", '{"x"'), D(0, "", "", ":1}"), D(0, "b", "g", ""), D(0, "", "", '{"y":2}'),
+        D(0, "a", "f", ""),
+        D(0, "", "", '{"x"'),
+        D(0, "", "", ":1}"),
+        D(0, "b", "g", ""),
+        D(0, "", "", '{"y":2}'),
     ],
     "interleaved, the id on the first fragment only": [
-        D(0, "a", "f"), D(1, "b", "g"), D(0, "", "", '{"x"'), D(1, "", "", '{"y"'), D(0, "", "", ":1}"), D(1, "", "", ":2}"),
+        D(0, "a", "f"),
+        D(1, "b", "g"),
+        D(0, "", "", '{"x"'),
+        D(1, "", "", '{"y"'),
+        D(0, "", "", ":1}"),
+        D(1, "", "", ":2}"),
     ],
     "interleaved, the id on every fragment, no index": [
-        D(None, "a", "f"), D(None, "b", "g"), D(None, "a", "", '{"x":1}'), D(None, "b", "", '{"y":2}'),
+        D(None, "a", "f"),
+        D(None, "b", "g"),
+        D(None, "a", "", '{"x":1}'),
+        D(None, "b", "", '{"y":2}'),
     ],
-    "no index, in order": [D(None, "a", "f"), D(None, "", "", '{"x":1}'), D(None, "b", "g"), D(None, "", "", '{"y":2}')],
-    "an indexed call, then one without": [D(0, "a", "f"), D(0, "", "", '{"x":1}'), D(None, "b", "g"), D(None, "", "", '{"y":2}')],
-    "one without an index, then an indexed call": [D(None, "a", "f", '{"x":1}'), D(1, "b", "g"), D(1, "", "", '{"y":2}')],
-    "the index only after the first fragment": [D(None, "a", "f"), D(0, "", "", '{"x":1}'), D(None, "b", "g"), D(1, "", "", '{"y":2}')],
-    "the id only after the first fragment": [D(0, "", "f"), D(0, "a", "", '{"x":1}'), D(1, "", "g"), D(1, "b", "", '{"y":2}')],
+    "no index, in order": [
+        D(None, "a", "f"),
+        D(None, "", "", '{"x":1}'),
+        D(None, "b", "g"),
+        D(None, "", "", '{"y":2}'),
+    ],
+    "an indexed call, then one without": [
+        D(0, "a", "f"),
+        D(0, "", "", '{"x":1}'),
+        D(None, "b", "g"),
+        D(None, "", "", '{"y":2}'),
+    ],
+    "one without an index, then an indexed call": [
+        D(None, "a", "f", '{"x":1}'),
+        D(1, "b", "g"),
+        D(1, "", "", '{"y":2}'),
+    ],
+    "the index only after the first fragment": [
+        D(None, "a", "f"),
+        D(0, "", "", '{"x":1}'),
+        D(None, "b", "g"),
+        D(1, "", "", '{"y":2}'),
+    ],
+    "the id only after the first fragment": [
+        D(0, "", "f"),
+        D(0, "a", "", '{"x":1}'),
+        D(1, "", "g"),
+        D(1, "b", "", '{"y":2}'),
+    ],
     "id and name repeated on every fragment": [
-        D(0, "a", "f", '{"x"'), D(0, "a", "f", ":1}"), D(0, "a", "f", ""), D(1, "b", "g", '{"y"'), D(1, "b", "g", ":2}"),
+        D(0, "a", "f", '{"x"'),
+        D(0, "a", "f", ":1}"),
+        D(0, "a", "f", ""),
+        D(1, "b", "g", '{"y"'),
+        D(1, "b", "g", ":2}"),
     ],
     "names in pieces": [D(0, "a", "f"), D(0, "", "", '{"x":1}'), D(1, "b", ""), D(1, "", "g"), D(1, "", "", '{"y":2}')],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)

@@ -19,7 +19,10 @@ TREE = ToolSchema(
         b'{"type":"object","properties":{"next":{"$ref":"#"},"leaf":{"$ref":"#/$defs/leaf"}},"$defs":{"leaf":{"type":"integer"}}}'
     ),
 )
-ANSWER = b'{"type":"object","properties":{"n":{"$ref":"#/definitions/n"}},"required":["n"],"definitions":{"n":{"type":"number"}}}'
+ANSWER = (
+    b'{"type":"object","properties":{"n":{"$ref":"#/definitions/n"}},"required":["n"],'
+    b'"definitions":{"n":{"type":"number"}}}'
+)
 
 
 def tool(name: str, **args: object) -> dict[str, object]:

@@ -41,7 +41,10 @@ def call(**fields: object) -> bytes:
         (choice(delta={"role": "assistant", "content": ""}, finish_reason=None), []),
         (choice(delta=None), []),
         (choice(delta={"content": "hi"}, finish_reason=""), [TextDelta("hi")]),
-        (choice(delta={"content": [{"type": "text", "text": "a"}, {"type": "thinking", "text": "b"}, 5]}), [TextDelta("a")]),
+        (
+            choice(delta={"content": [{"type": "text", "text": "a"}, {"type": "thinking", "text": "b"}, 5]}),
+            [TextDelta("a")],
+        ),
         (choice(delta={"content": []}), []),
         (choice(delta={"reasoning_content": "hm"}), [HiddenDelta("hm")]),
         (choice(delta={"reasoning": "hm"}), [HiddenDelta("hm")]),
@@ -60,11 +63,12 @@ def call(**fields: object) -> bytes:
         (call(id="a", function={"name": "f", "arguments": 5}), [CallDelta(None, "a", "f", "5")]),
         (b'{"choices":[{"delta":{"content":"\\ud83d"}}]}', [TextDelta("\ud83d")]),
         (b'{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}', [UsageReport(9, 2, None)]),
-        (b'{"usage":{"prompt_tokens":9.0,"completion_tokens":null,"prompt_tokens_details":{"cached_tokens":4}}}', [UsageReport(9, None, 4)]),
+        (b'{"usage":{"prompt_tokens":9.0,"completion_tokens":null}}', [UsageReport(9)]),
+        (b'{"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4}}}', [UsageReport(9, None, 4)]),
         (b'{"usage":{"prompt_tokens":"many","completion_tokens":-3,"prompt_tokens_details":[]}}', [UsageReport()]),
         (b'{"usage":[]}', []),
     ],
-)  # fmt: skip
+)
 def test_an_event_gives_its_deltas_however_a_server_spells_it(data: bytes, deltas: list[Delta]) -> None:
     assert read_event(data) == deltas
 

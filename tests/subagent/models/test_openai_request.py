@@ -51,12 +51,14 @@ def test_broken_calls_go_back_valid() -> None:
         ToolCall("a", "read.file", '{"p', CallFault.TRUNCATED),
         ToolCall("b", "", "5", CallFault.NO_NAME),
         ToolCall("c", "no such tool!", "{}", None),
+        ToolCall("d", "f", '{"malformed": "{p"}', CallFault.UNPARSABLE),
     )
     functions = [call["function"] for call in sent(Message("assistant", "x", broken))["tool_calls"]]
     assert functions == [
         {"name": "read_file", "arguments": "{}"},
         {"name": "unnamed", "arguments": "{}"},
         {"name": "no_such_tool_", "arguments": "{}"},
+        {"name": "f", "arguments": '{"malformed": "{p"}'},
     ]
 
 

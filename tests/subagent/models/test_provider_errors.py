@@ -15,12 +15,25 @@ K = ErrorKind
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (301, K.REJECTED_REQUEST), (400, K.REJECTED_REQUEST), (401, K.AUTH), (402, K.REJECTED_REQUEST), (403, K.AUTH),
-        (404, K.REJECTED_REQUEST), (408, K.TIMEOUT), (409, K.SERVER), (410, K.REJECTED_REQUEST), (413, K.CONTEXT_LENGTH),
-        (418, K.REJECTED_REQUEST), (422, K.REJECTED_REQUEST), (429, K.RATE_LIMIT), (500, K.SERVER), (502, K.SERVER),
-        (503, K.SERVER), (529, K.SERVER),
+        (301, K.REJECTED_REQUEST),
+        (400, K.REJECTED_REQUEST),
+        (401, K.AUTH),
+        (402, K.REJECTED_REQUEST),
+        (403, K.AUTH),
+        (404, K.REJECTED_REQUEST),
+        (408, K.TIMEOUT),
+        (409, K.SERVER),
+        (410, K.REJECTED_REQUEST),
+        (413, K.CONTEXT_LENGTH),
+        (418, K.REJECTED_REQUEST),
+        (422, K.REJECTED_REQUEST),
+        (429, K.RATE_LIMIT),
+        (500, K.SERVER),
+        (502, K.SERVER),
+        (503, K.SERVER),
+        (529, K.SERVER),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("body", [b"", b"{}", b"not json", b"\xff\xfe", b"[]", b"[1]", b"null", b'{"error": null}'])
 def test_a_status_alone_decides_the_kind(status: int, kind: ErrorKind, body: bytes) -> None:
     error = error_of_answer(status, body, None)

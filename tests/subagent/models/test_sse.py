@@ -25,8 +25,8 @@ STREAMS = {
 }
 
 
-def decode(*chunks: bytes) -> list[bytes]:
-    decoder = SSEDecoder()
+def decode(*chunks: bytes, max_bytes: int = 1000) -> list[bytes]:
+    decoder = SSEDecoder(max_bytes)
     return [event for chunk in chunks for event in decoder.feed(chunk)]
 
 
@@ -59,14 +59,10 @@ def test_an_event_left_open_by_the_end_of_the_stream_is_given_at_the_end() -> No
 
 @pytest.mark.parametrize("endless", [b"data: x", b": comment", b"data: x\n"])
 def test_an_event_without_end_is_bounded(endless: bytes) -> None:
-    decoder = SSEDecoder(max_bytes=100)
     with pytest.raises(ModelError) as raised:
-        for _ in range(100):
-            decoder.feed(endless)
+        decode(*[endless] * 100, max_bytes=100)
     assert raised.value.kind is ErrorKind.MALFORMED
 
 
 def test_a_long_stream_of_keep_alives_is_no_event_without_end() -> None:
-    decoder = SSEDecoder(max_bytes=100)
-    for _ in range(100):
-        assert decoder.feed(b": keep-alive\n") == []
+    assert decode(*[b": keep-alive\n"] * 100, max_bytes=100) == []

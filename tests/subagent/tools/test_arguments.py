@@ -85,6 +85,13 @@ def test_a_received_value_is_quoted_within_bounds() -> None:
     assert len(str(refused.value)) < 500
 
 
+def test_a_thousand_bad_arguments_are_no_long_answer() -> None:
+    strange = b",".join(b'"x%d":1' % number for number in range(1_000))
+    with pytest.raises(ToolRefused) as refused:
+        decode_arguments(b"{%s}" % strange, Shape)
+    assert len(str(refused.value)) < 600
+
+
 def test_the_schema_has_no_references_and_agrees_with_the_check() -> None:
     schema: dict[str, Any] = parameters_schema(Shape)
     assert b"$ref" not in msgspec.json.encode(schema)
