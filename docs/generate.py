@@ -1,7 +1,7 @@
 """Writes what the pages say about tables of the code: `python docs/generate.py --write`, or `--check`.
 
 docs/events.md is generated whole. In docs/protocol.md what stands between `<!-- generated: NAME -->` and
-`<!-- end: NAME -->` is. A test runs the check (tests/protocol/test_docs.py).
+`<!-- end: NAME -->` is. A test runs the check (tests/docs/test_protocol.py).
 """
 
 from __future__ import annotations

@@ -192,6 +192,10 @@ class Meter(msgspec.Struct, frozen=True):
         _require_positive(held)
         return self._after(spent=_highest(self.spent, spent), held=held)
 
+    def regrant(self, limit: Ceiling, granted: Amounts) -> Meter:
+        """Adopt a new limit and what is minted from it, both absolute. A limit below what is committed is recorded."""
+        return msgspec.structs.replace(self, limit=limit)._after(granted=granted)
+
     def check_invariants(self) -> None:
         """Raise AssertionError where the law does not hold."""
         excess = _excess(self.committed(), self.limit)

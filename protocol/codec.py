@@ -21,6 +21,7 @@ import msgspec
 from protocol.errors import LocalProtocolError
 from protocol.frames import DOWN_TYPES, MAX_FRAME_BYTES, UP_TYPES, DownFrame, Frame, UpFrame, tag_of
 from protocol.nesting import MAX_NESTING, is_too_deep
+from protocol.raw_json import on_one_line
 
 FrameT = TypeVar("FrameT", bound=Frame)
 
@@ -177,7 +178,7 @@ _encoder = msgspec.json.Encoder()
 def encode_frame(frame: Frame, max_bytes: int = MAX_FRAME_BYTES) -> bytes:
     """One line, LF included. Raises LocalProtocolError if it is too long, too deep or holds a lone surrogate."""
     try:
-        line = _encoder.encode(frame) + b"\n"
+        line = on_one_line(_encoder.encode(frame)) + b"\n"
     except UnicodeEncodeError as error:
         raise LocalProtocolError("encoding", f"{tag_of(frame)} with text that is no Unicode") from error
     if is_too_deep(line):

@@ -9,12 +9,25 @@ import msgspec
 ToolStyle = Literal["native", "text"]
 
 
+class ActionExample(msgspec.Struct, frozen=True):
+    """One worked example for a model that speaks in text actions: a task, one tool call with its result, the answer.
+
+    `args` is the JSON object of the call, `answer` the JSON value of the final action.
+    """
+
+    task: str
+    tool: str
+    args: msgspec.Raw
+    result: str
+    answer: msgspec.Raw
+
+
 class ModelSpec(msgspec.Struct, frozen=True):
     """One model behind one endpoint.
 
     `base_url` ends before `/chat/completions`. `context_window` and `max_output` are tokens; a window of 0
     turns its checks off. `tool_style` text means JSON text actions (RULINGS "The loop"), and `constrained`
-    that the endpoint can be given a JSON Schema for them.
+    that the endpoint can be given a JSON Schema for them. `examples` show a text model how it is done.
     """
 
     provider: str
@@ -25,3 +38,4 @@ class ModelSpec(msgspec.Struct, frozen=True):
     tool_style: ToolStyle = "native"
     constrained: bool = False
     temperature: float | None = None
+    examples: tuple[ActionExample, ...] = ()

@@ -5,8 +5,6 @@ Arithmetic only. The run journals a hold before the request leaves and reports t
 
 from __future__ import annotations
 
-import msgspec
-
 from protocol.budget import Amounts, Meter
 from protocol.frames import Grant
 from protocol.limits import Limits
@@ -48,7 +46,7 @@ class Account:
 
     def adopt(self, grant: Grant) -> None:
         """The supervisor changed the grant: absolute figures."""
-        self.meter = msgspec.structs.replace(self.meter, limit=grant.limit, granted=grant.granted)
+        self.meter = self.meter.regrant(grant.limit, grant.granted)
 
     def usage(self) -> Usage:
         """The figures of a record. The supervisor fills in what only it can know: cpu_s and tree_tokens."""

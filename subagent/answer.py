@@ -24,11 +24,19 @@ class AnswerChecker:
         """Whether an answer can be right yet: a grounded one needs a tool result to be grounded in."""
         return not self._contract.grounded or any(m.role == "tool" for m in self._conversation.messages)
 
+    @property
+    def grounded(self) -> bool:
+        """Whether every value of the answer must occur in its sources."""
+        return self._contract.grounded
+
+    def sources(self) -> tuple[str, ...]:
+        """The texts that an answer may be copied from: tool results, the task and the seed."""
+        return (*(m.content for m in self._conversation.messages if m.role == "tool"), *self._given)
+
     def check(self, answer: str) -> Verdict:
-        """The verdict on an answer, with the tool results, the task and the seed as its sources."""
-        sources = [m.content for m in self._conversation.messages if m.role == "tool"]
+        """The verdict on an answer."""
         facts = Facts(
             artifacts_present=tuple(path for path in self._contract.artifacts if self._artifact_exists(path)),
-            sources=(*sources, *self._given),
+            sources=self.sources(),
         )
         return self._gate.check(answer, facts)

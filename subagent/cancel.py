@@ -2,10 +2,11 @@
 
 Theory of operation (DESIGN section 3). The reader thread calls `request`, then `nudge` every 10 ms until the
 main thread has acknowledged: one signal alone can land just before a syscall and be lost. The signal's
-handler raises CancelRaised, once, and only inside a `region()`. Outside of regions (journal, channel, state)
+handler raises CancelRaised, and only inside a `region()`. Outside of regions (journal, channel, state)
 nothing is ever raised; the main thread looks at `requested` there by itself. CancelRaised is a BaseException
-so that no library's `except Exception` can keep it. If some cleanup swallowed it all the same, the region's
-end raises it again, and a main thread that never comes back is the reader's business (`overdue`).
+so that no library's `except Exception` can keep it. Python itself drops what is raised in a finaliser: so the
+handler raises again after 100 ms in the same region, the region's end raises too, and a main thread that
+never comes back is the reader's business (`overdue`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from types import FrameType
 from protocol.frames import Cancel
 
 NUDGE_INTERVAL_S = 0.01
+RAISE_AGAIN_S = 0.1
 ACKNOWLEDGE_WITHIN_S = 0.3
 
 
@@ -34,7 +36,7 @@ class CancelGate:
         self.requested: Cancel | None = None
         self._requested_at_s = 0.0
         self._open = False
-        self._raised = False
+        self._raised_at_s: float | None = None
         self._acknowledged = False
         self._main_thread_id = threading.main_thread().ident or 0
         signal.signal(signal.SIGUSR1, self._on_signal)
@@ -69,13 +71,16 @@ class CancelGate:
         return self.requested
 
     def _raise_if_due(self) -> None:
-        if self.requested is not None and not self._acknowledged:
+        if self.pending:
             self._open = False
             raise CancelRaised
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        if self._open and self.requested is not None and not self._raised:
-            self._open, self._raised = False, True
+        if not (self._open and self.pending):
+            return
+        now_s = time.monotonic()
+        if self._raised_at_s is None or now_s - self._raised_at_s >= RAISE_AGAIN_S:
+            self._raised_at_s = now_s
             raise CancelRaised
 
     # ---- reader thread

@@ -152,7 +152,7 @@ class Loop:
     def _call_model(self, turn: int) -> None:
         self._warn_once()
         self._feed(Asked())
-        reply = self._caller.ask(turn, may_answer=self._checker.may_answer)
+        reply = self._caller.ask(turn, may_answer=self._checker.may_answer, copy_from=self._copy_from())
         if isinstance(reply, ModelGone):
             self._about = reply.about
             self._feed(reply)
@@ -160,6 +160,10 @@ class Loop:
         self._read(reply)
         if not self._state.batch:
             self._end_step()
+
+    def _copy_from(self) -> tuple[str, ...]:
+        """Once an answer was sent back, a constrained model is offered only values that its sources hold."""
+        return self._checker.sources() if self._state.corrections and self._checker.grounded else ()
 
     def _read(self, reply: AssistantTurn) -> None:
         self._partial = reply.text.strip() or self._partial

@@ -18,7 +18,7 @@ from subagent.brain import ends
 from subagent.brain.events import ModelGone
 from subagent.cancel import CancelRaised
 from subagent.models.retry import GiveUp, Retry, decide
-from subagent.models.types import AssistantTurn, CallOptions, ErrorKind, ModelError, TurnUsage, Wire
+from subagent.models.types import AssistantTurn, CallOptions, ErrorKind, ModelError, Wire
 from subagent.run import Run
 
 _DETAILS: dict[ErrorKind, Detail] = {
@@ -32,9 +32,6 @@ _DETAILS: dict[ErrorKind, Detail] = {
     ErrorKind.MALFORMED: Detail.MALFORMED,
 }
 
-_BILLED_UNSEEN = frozenset({ErrorKind.TIMEOUT, ErrorKind.CUT_STREAM, ErrorKind.MALFORMED})
-"""Failures after which the provider may bill a call whose usage we never saw: the prompt is charged."""
-
 
 class ModelCaller:
     """Calls the model for one run. Raises CancelRaised; every other end of a call is a value."""
@@ -43,7 +40,7 @@ class ModelCaller:
         self._run = run
         self._wire = wire
 
-    def ask(self, turn: int, *, may_answer: bool) -> AssistantTurn | ModelGone:
+    def ask(self, turn: int, *, may_answer: bool, copy_from: tuple[str, ...]) -> AssistantTurn | ModelGone:
         """One turn's reply, after at most `policy.model_attempts` attempts."""
         attempt = 1
         while True:
@@ -52,7 +49,7 @@ class ModelCaller:
             except BudgetExceeded as error:
                 return _spent(error)
             try:
-                return self._call(turn, attempt, held, may_answer)
+                return self._call(turn, attempt, held, may_answer, copy_from)
             except ModelError as error:
                 self._fail(turn, attempt, held, error)
                 ruling = self._rule(error, attempt)
@@ -77,13 +74,16 @@ class ModelCaller:
         )
         return held
 
-    def _call(self, turn: int, attempt: int, held: Amounts, may_answer: bool) -> AssistantTurn:
+    def _call(
+        self, turn: int, attempt: int, held: Amounts, may_answer: bool, copy_from: tuple[str, ...]
+    ) -> AssistantTurn:
         run = self._run
         options = CallOptions(
             max_output=held.tokens - run.conversation.prompt_estimate(),
             timeout_s=run.policy.call_timeout_s,
             deadline_s=run.deadline_s,
             may_answer=may_answer,
+            copy_from=copy_from,
             attempt=attempt,
         )
         began_s = time.monotonic()
@@ -132,10 +132,8 @@ class ModelCaller:
         )
 
     def _fail(self, turn: int, attempt: int, held: Amounts, error: ModelError) -> None:
-        run, usage = self._run, error.usage
-        if usage is None and error.kind in _BILLED_UNSEEN:
-            usage = TurnUsage(run.conversation.prompt_estimate(), 0, estimated=True)
-        used = run.account.commit_failure(held, usage)
+        run = self._run
+        used = run.account.commit_failure(held, error.usage)
         run.write(CallFailed(turn, attempt, error.kind, used))
         run.report()
         if error.retry_after_s is not None:

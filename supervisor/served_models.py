@@ -52,6 +52,7 @@ def _scripted(name: str, source: str) -> ServedModel:
 
 
 def _local(name: str, source: str) -> ServedModel:
+    from supervisor.local.examples import load_examples
     from supervisor.local.weights import find_weights, has_engine
 
     if name != EMBEDDED:
@@ -75,6 +76,7 @@ def _local(name: str, source: str) -> ServedModel:
             tool_style="text",
             constrained=True,
             temperature=0.0,
+            examples=load_examples(),
         ),
         service,
     )

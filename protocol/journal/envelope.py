@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import msgspec
 
 from protocol.errors import LocalProtocolError, RemoteProtocolError
+from protocol.raw_json import on_one_line
 
 JOURNAL_VERSION = 1
 
@@ -56,7 +57,7 @@ _CLAIMED_VERSION = re.compile(rb'\{"v":(\d{1,9}),')
 def encode_entry(seq: int, ts: str, entry_type: str, body: msgspec.Struct) -> bytes:
     """One line, LF included. Raises LocalProtocolError for text with a lone surrogate, which is no Unicode."""
     try:
-        head = _encoder.encode(_Line(JOURNAL_VERSION, seq, ts, entry_type, body))[:-1]
+        head = on_one_line(_encoder.encode(_Line(JOURNAL_VERSION, seq, ts, entry_type, body)))[:-1]
     except UnicodeEncodeError as error:
         raise LocalProtocolError("encoding", f"{entry_type} with text that is no Unicode") from error
     return b'%s,"crc":"%08x"}\n' % (head, zlib.crc32(head))

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit, urlunsplit
 from protocol.errors import SpecError
 from protocol.frames import Secrets
 from protocol.model import ModelSpec
-from subagent.models.constrained import ActionSchemas
 from subagent.models.openai_chat import OpenAIChat
 from subagent.models.text_wire import TextWire
 from subagent.models.types import ToolSchema, Wire
@@ -24,8 +23,8 @@ def open_wire(spec: ModelSpec, secrets: Secrets, tools: Sequence[ToolSchema], an
     _check_key(secrets.api_key)
     if spec.tool_style == "native":
         return OpenAIChat(spec, url, secrets, tools)
-    schemas = ActionSchemas.compose(tools, answer_schema) if spec.constrained else None
-    return TextWire(OpenAIChat(spec, url, secrets, ()), tools, schemas)
+    inner = OpenAIChat(spec, url, secrets, ())
+    return TextWire(inner, tools, answer_schema, spec.examples, constrained=spec.constrained)
 
 
 def chat_url(base_url: str) -> str:

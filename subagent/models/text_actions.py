@@ -3,7 +3,8 @@
 Read are {"action": "tool", "tool": NAME, "args": {…}}, {"tool": NAME, "args": {…}} and {"action": "final",
 "answer": ANY}, alone or inside prose (RULINGS "The loop"). Rules:
 - The first object of the text that is an action is the reply; what a model imagines to follow is not read.
-- A balanced region in braces that is no JSON is skipped whole: nothing inside broken JSON is ever run.
+- Nothing inside broken JSON is ever run: a region in braces that is no JSON is skipped whole, and one that opens
+  like an object and never closes ends the search. A brace of prose that never closes is passed over.
 - An action that is recognised but wrong (no name, arguments that are no object) is a call with a fault.
 """
 
@@ -19,10 +20,13 @@ from subagent.models.call_checks import arguments_fault
 from subagent.models.strict_json import parse_strict
 from subagent.models.types import CallFault
 
+MAX_REGIONS = 64
 MAX_UNCLOSED = 8
-"""Braces that never close and are passed over before the text is given up: bounds the work on any text."""
+MAX_DEPTH = 100
+"""Regions that are tried, braces that never close, braces in one another: bounds the work on any text."""
 
 _MARK = re.compile(r'\\.|["{}]', re.DOTALL)
+_OPENS_OBJECT = re.compile(r'\{\s*"')
 
 
 class ToolAction(msgspec.Struct, frozen=True):
@@ -73,14 +77,18 @@ def _tool_action(tool: object, args: object) -> ToolAction:
 
 
 def _regions(text: str) -> Iterator[str]:
-    """Each balanced {…} of `text` from left to right; one that never closes is passed over by its brace alone."""
+    """Each balanced {…} of `text` from left to right, as far as the rules let it be searched."""
     start, unclosed = text.find("{"), 0
-    while start >= 0 and unclosed < MAX_UNCLOSED:
+    for _ in range(MAX_REGIONS):
+        if start < 0 or unclosed >= MAX_UNCLOSED:
+            return
         end = _closing(text, start)
-        if end is None:
-            unclosed += 1
-        else:
+        if end is not None:
             yield text[start:end]
+        elif _OPENS_OBJECT.match(text, start):
+            return
+        else:
+            unclosed += 1
         start = text.find("{", end or start + 1)
 
 
@@ -94,4 +102,6 @@ def _closing(text: str, start: int) -> int | None:
             depth += 1 if mark[0] == "{" else -1
             if depth == 0:
                 return mark.end()
+            if depth > MAX_DEPTH:
+                return None
     return None

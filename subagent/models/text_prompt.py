@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from protocol.model import ActionExample
 from subagent.models.strict_json import is_object
 from subagent.models.types import Message, ToolCall, ToolSchema
 
@@ -29,9 +30,11 @@ def as_text(message: Message, system_suffix: str) -> Message:
         case "system":
             return Message("system", f"{message.content}\n\n{system_suffix}")
         case "tool":
-            return Message("user", f"Result of {message.tool}:\n{message.content}")
+            return Message("user", _result(message.tool, message.content))
         case "assistant" if message.calls:
             return Message("assistant", "\n".join(_action(call) for call in message.calls))
+        case "assistant":
+            return Message("assistant", _final(message.content))
         case _:
             return Message(message.role, message.content)
 
@@ -39,4 +42,31 @@ def as_text(message: Message, system_suffix: str) -> Message:
 def _action(call: ToolCall) -> str:
     """The call as its model should have written it. Arguments that are no object are left out."""
     arguments = call.arguments if is_object(call.arguments) else "{}"
-    return json.dumps({"action": "tool", "tool": call.name, "args": msgspec.json.decode(arguments)}, ensure_ascii=False)
+    return _tool_action(call.name, msgspec.json.decode(arguments))
+
+
+def _tool_action(tool: str, args: object) -> str:
+    return json.dumps({"action": "tool", "tool": tool, "args": args}, ensure_ascii=False)
+
+
+def worked(example: ActionExample) -> list[Message]:
+    """An example as the messages that it would have been."""
+    return [
+        Message("user", example.task),
+        Message("assistant", _tool_action(example.tool, msgspec.json.decode(example.args))),
+        Message("user", _result(example.tool, example.result)),
+        Message("assistant", _final(bytes(example.answer).decode())),
+    ]
+
+
+def _result(tool: str, content: str) -> str:
+    return f"Result of {tool}:\n{content}"
+
+
+def _final(answer: str) -> str:
+    """The final action as its model wrote it: an answer that is JSON stands as JSON."""
+    try:
+        value: object = msgspec.json.decode(answer)
+    except msgspec.DecodeError:
+        value = answer
+    return json.dumps({"action": "final", "answer": value}, ensure_ascii=False)

@@ -7,10 +7,12 @@ from typing import Protocol
 
 import msgspec
 
+from protocol.model import ActionExample
 from subagent.models.call_ids import fresh_call_id
 from subagent.models.constrained import ActionSchemas
+from subagent.models.copying import narrow
 from subagent.models.text_actions import FinalAction, ToolAction, read_action
-from subagent.models.text_prompt import as_text, catalogue
+from subagent.models.text_prompt import as_text, catalogue, worked
 from subagent.models.types import (
     AssistantTurn,
     CallOptions,
@@ -41,25 +43,49 @@ class ShapedWire(Protocol):
 
 
 class TextWire:
-    """Implements `types.Wire` over a wire that offers no tools itself. `schemas` of None leaves the model free."""
+    """Implements `types.Wire` over a wire that offers no tools itself.
 
-    def __init__(self, inner: ShapedWire, tools: Sequence[ToolSchema], schemas: ActionSchemas | None) -> None:
+    With `constrained` every reply is bound to the JSON Schema of an action, else the model is left free.
+    """
+
+    def __init__(
+        self,
+        inner: ShapedWire,
+        tools: Sequence[ToolSchema],
+        answer_schema: bytes | None,
+        examples: Sequence[ActionExample],
+        *,
+        constrained: bool,
+    ) -> None:
         self._inner = inner
+        self._tools = tools
+        self._answer_schema = answer_schema
+        self._examples = [message for example in examples for message in worked(example)]
         self._suffix = catalogue(tools)
-        self._schemas = schemas
+        self._schemas = ActionSchemas.compose(tools, answer_schema) if constrained else None
 
     def encode(self, message: Message) -> bytes:
-        """The message in the shape of `text_prompt`, as the inner wire sends it."""
-        return self._inner.encode(as_text(message, self._suffix))
+        """The message in the shape of `text_prompt`, as the inner wire sends it; examples go behind the system text."""
+        encoded = self._inner.encode(as_text(message, self._suffix))
+        if message.role != "system":
+            return encoded
+        return b",".join([encoded, *map(self._inner.encode, self._examples)])
 
     def request_bytes(self, messages: Sequence[bytes]) -> int:
-        """The size of the largest request that `call` would send."""
+        """The size of the largest request that `call` would send with a free answer."""
         return self._inner.request_bytes(messages, self._schemas.any_action if self._schemas else None)
 
     def call(self, messages: Sequence[bytes], options: CallOptions, on_delta: OnDelta) -> AssistantTurn:
         """One attempt. The turn's text is the answer alone; a tool action is its one call."""
-        schema = self._schemas.for_call(options.may_answer) if self._schemas else None
-        return read_turn(self._inner.call(messages, options, on_delta, schema))
+        return read_turn(self._inner.call(messages, options, on_delta, self._schema(options)))
+
+    def _schema(self, options: CallOptions) -> bytes | None:
+        if self._schemas is None:
+            return None
+        if not options.copy_from or self._answer_schema is None:
+            return self._schemas.for_call(options.may_answer)
+        narrowed = narrow(self._answer_schema, options.copy_from)
+        return ActionSchemas.compose(self._tools, narrowed).for_call(options.may_answer)
 
     def close(self) -> None:
         """Close the inner wire."""

@@ -127,9 +127,10 @@ class ModelError(CoveyError):
 
 
 class CallOptions(msgspec.Struct, frozen=True):
-    """How one call is made. `answer_schema`: the JSON Schema that a final answer must satisfy, where there is one.
+    """How one call is made.
 
-    `may_answer` False offers a constrained text model tool actions only. `timeout_s` bounds the silence
+    `may_answer` False offers a constrained text model tool actions only; `copy_from` are the texts that the
+    values of its answer must be copied from, empty for a free answer. `timeout_s` bounds the silence
     between two bytes, `deadline_s` (CLOCK_MONOTONIC) the whole call.
     """
 
@@ -137,6 +138,7 @@ class CallOptions(msgspec.Struct, frozen=True):
     timeout_s: float
     deadline_s: float
     may_answer: bool = True
+    copy_from: tuple[str, ...] = ()
     attempt: int = 1
 
 

@@ -54,7 +54,7 @@ from supervisor.machine.settle import (
     attribute_death,
     settle,
 )
-from supervisor.machine.states import ChildState, Desired
+from supervisor.machine.states import ChildState
 
 _S = ChildState
 
@@ -228,8 +228,7 @@ class AgentLife(Life):
         return [born, told, *self._spawned(event, now)]
 
     def _spawn_failed(self, event: SpawnFailed, now: float) -> Effects:
-        self.desired = Desired.DOWN
-        self._move_to(_S.EXITED)
+        self._end_unborn()
         return self._settle(self._blame or Attribution(TerminalStatus.CRASHED, Detail.SPAWN, about=event.about), now)
 
     def _became_ready(self, event: ChildReady, now: float) -> Effects:

@@ -43,7 +43,7 @@ class ChildEffect(msgspec.Struct, frozen=True):
 
 
 class SpawnChild(ChildEffect, frozen=True):
-    """Start the process. Answered by ChildSpawned or SpawnFailed, and later by ChildExited."""
+    """Start the process. Answered at once, by ChildSpawned or SpawnFailed; a spawned one later by ChildExited."""
 
 
 class SendPayload(ChildEffect, frozen=True):

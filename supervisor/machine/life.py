@@ -76,14 +76,18 @@ class Life:
         if self._aftermath is not None:
             due = self._aftermath.sweep_due
             return self._aftermath.sweep() if due is not None and due <= now else []
+        if not self._born:
+            return []
         if self.ladder is not None:
             return self._climb(now) if self.ladder.due_at <= now else []
         return self._on_time_while_wanted(now)
 
     def next_deadline(self) -> float | None:
-        """When `on_time` is due next."""
+        """When `on_time` is due next. Before its birth nothing is: a spawn is answered without any time."""
         if self._aftermath is not None:
             return self._aftermath.sweep_due
+        if not self._born:
+            return None
         return self.ladder.due_at if self.ladder is not None else self._next_deadline_while_wanted()
 
     def kill(self, now: float) -> Effects:
@@ -169,15 +173,20 @@ class Life:
         told = EmitEvent(self.name, "child.unhealthy", {"verdict": "unkillable", "silent_s": None})
         return [told, *self._given_up(now), ReapChild(self.name, self.incarnation)]
 
+    def _end_unborn(self) -> None:
+        """There never was a process, so nothing comes after it."""
+        self.desired, self.ladder = Desired.DOWN, None
+        self._move_to(ChildState.EXITED)
+
     def _end(self, now: float) -> Aftermath:
-        self.desired = Desired.DOWN
+        self.desired, self.ladder = Desired.DOWN, None
         self._move_to(ChildState.EXITED)
         self._aftermath = Aftermath(self.name, self.incarnation, now, self._settings)
         return self._aftermath
 
     def _spawned(self, _event: ChildSpawned, now: float) -> Effects:
         self._born = True
-        return [] if self.ladder is None else self._at_rung(now)
+        return [] if self.ladder is None else self._stop_at(self.ladder.rung, now)
 
     def _swept(self, event: OrphansSwept, now: float) -> Effects:
         assert self._aftermath is not None, "swept before the end"

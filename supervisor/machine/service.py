@@ -24,7 +24,7 @@ from supervisor.machine.events import (
 from supervisor.machine.ladder import Rung
 from supervisor.machine.life import Effects, Life, Moves
 from supervisor.machine.settings import SupervisionSettings
-from supervisor.machine.states import ChildState, Desired
+from supervisor.machine.states import ChildState
 
 _S = ChildState
 
@@ -77,14 +77,18 @@ class ServiceLife(Life):
         return [CloseInput(self.name, self.incarnation)]
 
     def _given_up(self, _now: float) -> Effects:
+        self._failed_unless_it_served("does not end")
         return []
+
+    def _failed_unless_it_served(self, ending: str) -> None:
+        if self.base_url is None and self.failure is None:
+            self.failure = f"{self.name} {ending} and told no endpoint"
 
     # ---------------------------------------------------------------- moves
 
     def _spawn_failed(self, event: SpawnFailed, _now: float) -> Effects:
         self.failure = event.about
-        self.desired = Desired.DOWN
-        self._move_to(ChildState.EXITED)
+        self._end_unborn()
         return []
 
     def _announced(self, event: EndpointAnnounced, _now: float) -> Effects:
@@ -96,12 +100,12 @@ class ServiceLife(Life):
         return self._fail(f"told no endpoint: {event.about}", now)
 
     def _closed(self, _event: LinkClosed, now: float) -> Effects:
-        return self._fail("closed its stdout and told no endpoint", now)
+        """It will tell no endpoint any more. Its exit, which mostly follows at once, says more about why."""
+        return self.stop(now)
 
     def _exited(self, event: ChildExited, now: float) -> Effects:
-        if self.state is ChildState.STARTING:
-            ended = f"was killed by {event.signal}" if event.signal else f"exited with status {event.status}"
-            self.failure = f"{self.name} {ended} and told no endpoint"
+        ending = f"was killed by {event.signal}" if event.signal else f"exited with status {event.status}"
+        self._failed_unless_it_served(ending)
         return self._end(now).begin()
 
     def _passed_over(self, _event: ChildEvent, _now: float) -> Effects:

@@ -10,8 +10,8 @@ from protocol.errors import SpecError
 from protocol.ids import make_run_id, parse_run_id
 
 HOSTILE = [
-    "", ".", "..", "../../x", "a/b", "a\\b", "-rf", "_x", "a\0b", "a\n", "\na", "a b", "a.b", "~", "$HOME", "a" * 65, "é",
-    "a\u0301", "\uff10\uff11", "a\u202eb", "\ud800", "%2e%2e", "con:", "a;b", "*", "A" * 100_000,
+    "", ".", "..", "../../x", "a/b", "a\\b", "-rf", "_x", "a\0b", "a\n", "\na", "a b", "a.b", "~", "$HOME", "a" * 65,
+    "é", "a\u0301", "\uff10\uff11", "a\u202eb", "\ud800", "%2e%2e", "con:", "a;b", "*", "A" * 100_000,
 ]  # fmt: skip
 ENTROPY = st.binary(min_size=5, max_size=5)
 AT_MS = st.integers(0, 32_503_680_000_000)

@@ -198,6 +198,14 @@ def test_spawn_is_taken_once() -> None:
     assert link.supervisor_got[-1] == Error("illegal", "spawn in state open")
 
 
+def test_spawn_is_not_sent_into_a_link_that_closed_before_it() -> None:
+    supervisor = Session(Role.SUPERVISOR)
+    supervisor.receive_eof()
+    with pytest.raises(LocalProtocolError, match="send spawn as supervisor is illegal in state closed"):
+        supervisor.send(minimal_spawn())
+    assert not supervisor.spawned
+
+
 def test_ready_twice_is_a_violation_and_the_link_stays_open() -> None:
     link = Link()
     link.open()
@@ -303,7 +311,8 @@ def test_what_a_violation_says_is_short_whatever_the_line_was() -> None:
     link = Link()
     link.open()
     line = b'{"type":"event","name":"x","fields":{"' + b"k" * 500_000 + b'":{}}}\n'
-    for got in (*link.put_up(line), link.child_got[-1]):
+    first = Session(Role.CHILD).receive(b'{"type":"%s"}\n' % (b"\\u202e" * 100_000))
+    for got in (*link.put_up(line), link.child_got[-1], *first):
         assert isinstance(got, Violation | Error)
         assert len(got.about) <= MAX_ABOUT_CHARS
 

@@ -52,7 +52,7 @@ def test_a_supervisor_may_attribute_three_of_them() -> None:
 def test_every_detail_that_the_rulings_name_exists() -> None:
     ruled = {
         "steps", "tool_calls", "tokens", "cost", "cpu", "context_window", "wall_clock", "contract", "empty",
-        "truncated", "paused", "blocked", "rejected", "failed", "plan_partial", "interrupted", "indeterminate", "killed", "oom",
-        "bug", "stuck", "output", "exit",
+        "truncated", "paused", "blocked", "rejected", "failed", "plan_partial", "interrupted", "indeterminate",
+        "killed", "oom", "bug", "stuck", "output", "exit",
     }  # fmt: skip
     assert ruled <= {str(detail) for detail in Detail}

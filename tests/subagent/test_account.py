@@ -62,3 +62,13 @@ def test_a_grant_replaces_the_limit_and_keeps_what_was_spent() -> None:
     account.adopt(Grant(Ceiling(tokens=2_000), Amounts(tokens=300), epoch=1))
     assert account.meter.available("tokens") == 1_200
     assert account.usage().tree_tokens == 800
+
+
+def test_a_grant_below_what_is_spent_is_recorded_and_leaves_nothing() -> None:
+    account = Account(Limits(tokens=600))
+    account.hold(HELD)
+    account.commit_turn(HELD, TurnUsage(400, 100))
+    account.adopt(Grant(Ceiling(tokens=100), Amounts(), epoch=1))
+    account.meter.check_invariants()
+    assert account.meter.available("tokens") == 0
+    assert account.meter.over() == "tokens"

@@ -30,7 +30,7 @@ def gate():
 def press(gate: CancelGate, after_s: float = 0.05) -> threading.Thread:
     def pressing() -> None:
         time.sleep(after_s)
-        gate.request(CANCEL)
+        gate.request(CANCEL)  # the first one counts
         while gate.pending:
             gate.nudge()
             time.sleep(0.01)
@@ -92,6 +92,29 @@ def test_a_cancel_that_a_cleanup_swallowed_is_raised_at_the_end_of_the_region(ga
 
     with pytest.raises(CancelRaised):
         work()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_cancel_that_a_finaliser_dropped_is_raised_again_in_the_same_region(gate: CancelGate) -> None:
+    class Dropping:
+        def __del__(self) -> None:
+            gate.request(CANCEL)
+            gate.nudge()
+            time.sleep(5)  # the exception ends this, and Python drops it
+
+    def work() -> None:
+        with gate.region():
+            Dropping()
+            threads.append(press(gate, after_s=0))
+            time.sleep(10)
+
+    threads: list[threading.Thread] = []
+    began_s = time.monotonic()
+    with pytest.raises(CancelRaised):
+        work()
+    assert time.monotonic() - began_s < 5
+    gate.acknowledge()
+    threads[0].join(5)
 
 
 def test_the_first_cancel_counts(gate: CancelGate) -> None:

@@ -23,7 +23,7 @@ def test_the_body_of_an_error_is_read_up_to_its_bound() -> None:
         endpoint.close()
 
 
-def test_an_answer_after_the_deadline_is_a_timeout_at_once() -> None:
+def test_after_the_deadline_nothing_is_sent() -> None:
     with ScriptedServer([Reply()]) as server:
         endpoint = HttpEndpoint(f"{server.base_url}/chat/completions", {})
         with pytest.raises(ModelError) as raised:

@@ -72,6 +72,8 @@ def test_an_action_that_is_wrong_is_a_call_with_its_fault(text: str, action: Too
         WRITTEN[:-1],
         '{"tool": "f", "args": {"a": 1, "a": 2}}',
         f"{{broken: {WRITTEN}}}",
+        f'{{"cut": {WRITTEN}',
+        f'{{ "cut": "{WRITTEN}',
         "{" * 100_000,
         "{}" * 10_000,
     ],

@@ -120,6 +120,7 @@ class AnyRun(RuleBasedStateMachine):
             case SweepOrphans(child, incarnation):
                 self.owed.append(OrphansSwept(child, incarnation, frozenset(), 0))
             case ReapChild(child, incarnation):
+                self.alive.discard(child)  # even if it is not dead: nobody looks at it any more
                 self.owed.append(ChildReaped(child, incarnation))
 
     def possible(self, event: ChildEvent) -> bool:
@@ -188,7 +189,7 @@ class AnyRun(RuleBasedStateMachine):
     @invariant()
     def whoever_is_stopping_has_a_deadline(self) -> None:
         if hasattr(self, "stage") and any(
-            life.state is ChildState.STOPPING for life in self.stage.machine._lives.values()
+            life.state is ChildState.STOPPING and life.name in self.alive for life in self.stage.machine._lives.values()
         ):
             assert self.stage.machine.next_deadline() is not None
 

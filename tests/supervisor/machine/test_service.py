@@ -100,7 +100,6 @@ def test_a_service_that_the_kernel_does_not_end_does_not_keep_the_run():
     [
         (ENDED, "exited with status 0"),
         (ChildExited(SERVICE, 1, None, "SIGSEGV", 0.0), "killed by SIGSEGV"),
-        (LinkClosed(SERVICE, 1), "closed its stdout"),
         (PeerViolatedProtocol(SERVICE, 1, "garbage", "its first line is no {base_url}"), "no {base_url}"),
     ],
 )
@@ -112,6 +111,22 @@ def test_a_service_that_never_serves_ends_the_run_as_intelligence_unavailable(ha
     assert (record.status, record.detail) == (TerminalStatus.CRASHED, Detail.SETUP)
     assert (record.abort, record.exit_code) == (Abort.INTELLIGENCE_UNAVAILABLE, 4)
     assert word in record.about
+
+
+def test_a_service_that_closed_its_stdout_has_its_grace_to_say_by_its_exit_why():
+    stage = started()
+    assert signals(stage.happen(LinkClosed(SERVICE, 1))) == []
+    assert (AGENT, Rung.TERMINATE) in signals(stage.happen(ChildExited(SERVICE, 1, 3, None, 0.0)))
+    stage.happen(killed("SIGTERM"))
+    assert stage.record().about == "scripted exited with status 3 and told no endpoint"
+
+
+def test_a_service_that_closed_its_stdout_and_cannot_be_ended_fails_the_run_all_the_same():
+    stage = started()
+    stage.happen(LinkClosed(SERVICE, 1))
+    stage.wait(SETTINGS.service_grace_s + SETTINGS.term_grace_s + SETTINGS.kill_grace_s)
+    stage.happen(killed("SIGTERM"))
+    assert stage.record().about == "scripted does not end and told no endpoint"
 
 
 def test_a_service_that_is_too_slow_is_ended_with_the_run():

@@ -38,7 +38,7 @@ from protocol.session import (
 )
 from protocol.status import Abort, Detail, TerminalStatus
 from protocol.testing import minimal_spawn
-from tests.protocol.reference import definitions, rows
+from tests.docs.reference import definitions, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "protocol.md").read_text()
