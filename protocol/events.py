@@ -34,6 +34,11 @@ EVENTS: dict[str, EventKind] = {
     "agent.exit": EventKind("info", ("exit_status", "signal", "cpu_s"), "the child's exit was seen"),
     "child.violation": EventKind("warning", ("code", "about"), "a child broke the protocol; it was answered"),
     "child.unhealthy": EventKind("warning", ("verdict", "silent_s"), "liveness judged a child stuck"),
+    "child.ignored": EventKind(
+        "debug",
+        ("unknown_frames", "unknown_fields", "unknown_events", "late_frames", "violations", "display_dropped"),
+        "what a child sent that was counted and skipped, told at its end if there was any",
+    ),
     "child.sweep": EventKind("warning", ("count",), "processes left behind by a child were killed"),
     "drain.cancel": EventKind("info", ("reason",), "the kill ladder began: cancel was sent"),
     "drain.terminate": EventKind("warning", (), "the ladder sent SIGTERM to the group"),

@@ -27,7 +27,8 @@ class ModelSpec(msgspec.Struct, frozen=True):
 
     `base_url` ends before `/chat/completions`. `context_window` and `max_output` are tokens; a window of 0
     turns its checks off. `tool_style` text means JSON text actions (RULINGS "The loop"), and `constrained`
-    that the endpoint can be given a JSON Schema for them. `examples` show a text model how it is done.
+    that the endpoint can be given a JSON Schema for them. `examples` show a text model how it is done;
+    with `copies_arguments` a constrained one takes the arguments of its calls from the task and the tool results.
     """
 
     provider: str
@@ -39,3 +40,4 @@ class ModelSpec(msgspec.Struct, frozen=True):
     constrained: bool = False
     temperature: float | None = None
     examples: tuple[ActionExample, ...] = ()
+    copies_arguments: bool = False

@@ -29,14 +29,14 @@ class AnswerChecker:
         """Whether every value of the answer must occur in its sources."""
         return self._contract.grounded
 
-    def sources(self) -> tuple[str, ...]:
-        """The texts that an answer may be copied from: tool results, the task and the seed."""
-        return (*(m.content for m in self._conversation.messages if m.role == "tool"), *self._given)
+    def tool_results(self) -> tuple[str, ...]:
+        """What the tools of this run have said, oldest first."""
+        return tuple(m.content for m in self._conversation.messages if m.role == "tool")
 
     def check(self, answer: str) -> Verdict:
         """The verdict on an answer."""
         facts = Facts(
             artifacts_present=tuple(path for path in self._contract.artifacts if self._artifact_exists(path)),
-            sources=self.sources(),
+            sources=(*self.tool_results(), *self._given),
         )
         return self._gate.check(answer, facts)

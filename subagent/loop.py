@@ -33,8 +33,8 @@ from subagent.brain.progress import digest
 from subagent.brain.state import CallModel, CheckAnswer, Done, End, Phase, RefuseBatch, RunTools, State
 from subagent.brain.wrapup import near_limit, wrap_up_text
 from subagent.cancel import CancelRaised
-from subagent.model_call import ModelCaller
-from subagent.models.types import AssistantTurn, Message, ReplyFault, ToolCall
+from subagent.model_call import ModelCaller, ReplyShape
+from subagent.models.types import AssistantTurn, Copying, Message, ReplyFault, ToolCall
 from subagent.reading import Reading
 from subagent.run import Run
 
@@ -152,7 +152,7 @@ class Loop:
     def _call_model(self, turn: int) -> None:
         self._warn_once()
         self._feed(Asked())
-        reply = self._caller.ask(turn, may_answer=self._checker.may_answer, copy_from=self._copy_from())
+        reply = self._caller.ask(turn, self._shape())
         if isinstance(reply, ModelGone):
             self._about = reply.about
             self._feed(reply)
@@ -161,9 +161,16 @@ class Loop:
         if not self._state.batch:
             self._end_step()
 
-    def _copy_from(self) -> tuple[str, ...]:
-        """Once an answer was sent back, a constrained model is offered only values that its sources hold."""
-        return self._checker.sources() if self._state.corrections and self._checker.grounded else ()
+    def _shape(self) -> ReplyShape:
+        """Once an answer was sent back, a constrained model is offered only values that its tools have told."""
+        told = self._checker.tool_results()
+        sent_back = self._state.corrections > 0 and self._checker.grounded
+        copies = self._run.spawn.model.copies_arguments
+        return ReplyShape(
+            may_answer=self._checker.may_answer,
+            copying=Copying(told, self._answer) if sent_back else None,
+            argument_sources=(self._run.spawn.contract.objective, *told) if copies else (),
+        )
 
     def _read(self, reply: AssistantTurn) -> None:
         self._partial = reply.text.strip() or self._partial

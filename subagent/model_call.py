@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 import time
 
+import msgspec
+
 from protocol.budget import Amounts, BudgetExceeded
 from protocol.frames import Event, Throttled
 from protocol.journal.entries import CallFailed, CallIntent, Held, Replied
@@ -18,7 +20,7 @@ from subagent.brain import ends
 from subagent.brain.events import ModelGone
 from subagent.cancel import CancelRaised
 from subagent.models.retry import GiveUp, Retry, decide
-from subagent.models.types import AssistantTurn, CallOptions, ErrorKind, ModelError, Wire
+from subagent.models.types import AssistantTurn, CallOptions, Copying, ErrorKind, ModelError, Wire
 from subagent.run import Run
 
 _DETAILS: dict[ErrorKind, Detail] = {
@@ -33,6 +35,14 @@ _DETAILS: dict[ErrorKind, Detail] = {
 }
 
 
+class ReplyShape(msgspec.Struct, frozen=True):
+    """What a constrained model may reply this turn; the fields are those of CallOptions."""
+
+    may_answer: bool = True
+    copying: Copying | None = None
+    argument_sources: tuple[str, ...] = ()
+
+
 class ModelCaller:
     """Calls the model for one run. Raises CancelRaised; every other end of a call is a value."""
 
@@ -40,7 +50,7 @@ class ModelCaller:
         self._run = run
         self._wire = wire
 
-    def ask(self, turn: int, *, may_answer: bool, copy_from: tuple[str, ...]) -> AssistantTurn | ModelGone:
+    def ask(self, turn: int, shape: ReplyShape) -> AssistantTurn | ModelGone:
         """One turn's reply, after at most `policy.model_attempts` attempts."""
         attempt = 1
         while True:
@@ -49,7 +59,7 @@ class ModelCaller:
             except BudgetExceeded as error:
                 return _spent(error)
             try:
-                return self._call(turn, attempt, held, may_answer, copy_from)
+                return self._call(turn, attempt, held, shape)
             except ModelError as error:
                 self._fail(turn, attempt, held, error)
                 ruling = self._rule(error, attempt)
@@ -74,16 +84,15 @@ class ModelCaller:
         )
         return held
 
-    def _call(
-        self, turn: int, attempt: int, held: Amounts, may_answer: bool, copy_from: tuple[str, ...]
-    ) -> AssistantTurn:
+    def _call(self, turn: int, attempt: int, held: Amounts, shape: ReplyShape) -> AssistantTurn:
         run = self._run
         options = CallOptions(
             max_output=held.tokens - run.conversation.prompt_estimate(),
             timeout_s=run.policy.call_timeout_s,
             deadline_s=run.deadline_s,
-            may_answer=may_answer,
-            copy_from=copy_from,
+            may_answer=shape.may_answer,
+            copying=shape.copying,
+            argument_sources=shape.argument_sources,
             attempt=attempt,
         )
         began_s = time.monotonic()

@@ -16,8 +16,8 @@ from protocol.session import Role, Session, Violation
 
 MAX_QUEUED_FRAMES = 64
 MAX_QUEUED_BYTES = 4 * 1024 * 1024
-READ_BYTES = 64 * 1024
-"""One read a turn, and a pipe holds no more by default: some thousand small frames at most."""
+READ_BYTES = 16 * 1024
+"""One read a turn: even of the smallest lines that is some tens of milliseconds of work."""
 
 MAX_DISPLAYED_A_SECOND = 200
 
@@ -60,6 +60,17 @@ class Channel:
         """Something was not queued, because the child does not read."""
         self._queue: deque[bytes] = deque()
         self._queued_bytes = 0
+
+    @property
+    def ignored(self) -> dict[str, int]:
+        """How much of what the child sent was skipped, by kind (the fields of `child.ignored`)."""
+        return {
+            "unknown_frames": self.session.unknown_frames,
+            "unknown_fields": self.session.unknown_fields,
+            "late_frames": self.session.late_frames,
+            "violations": self.session.violations,
+            "display_dropped": self.display.dropped,
+        }
 
     @property
     def wants_to_write(self) -> bool:

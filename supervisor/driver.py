@@ -22,6 +22,7 @@ from supervisor.machine.effects import (
     EmitEvent,
     EndRun,
     ObserveChild,
+    PassOnEvent,
     ReapChild,
     SendFrame,
     SendPayload,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 TICK_S = 0.25
 KILLED_WITHIN_S = 2.0
+SWEEP_INTERVAL_S = 0.01
 
 _SIGNAL_OF = {Rung.TERMINATE: signal.SIGTERM, Rung.KILL: signal.SIGKILL}
 
@@ -98,6 +100,7 @@ class Driver:
             ReapChild: self._reap_child,
             WriteLog: self._write_log,
             EmitEvent: self._emit_event,
+            PassOnEvent: self._pass_on_event,
             ShowMeter: self._show_meter,
             EndRun: self._end_run,
         }
@@ -126,12 +129,15 @@ class Driver:
             raise self._failure
 
     def close(self) -> None:
-        """Let go of the loop. After a failure of our own, children may be left: they are killed and reaped here."""
+        """Let go of the loop. After a failure of our own, processes may be left: they are killed and reaped here."""
         for member in self._members.values():
             member.process.signal_group(signal.SIGKILL)
             member.process.wait(KILLED_WITHIN_S)
             member.process.reap()
             member.close()
+        give_up_at = time.monotonic() + KILLED_WITHIN_S
+        while sweep_orphans(self._strangers).left and time.monotonic() < give_up_at:
+            time.sleep(SWEEP_INTERVAL_S)
         if self._loop is not None:
             self._loop.close()
 
@@ -270,6 +276,7 @@ class Driver:
         member = self._members.pop(effect.child)
         if self._loop is not None:
             self._detach(member, self._loop)
+        self._reporter.tell_ignored(member.name, member.ignored)
         member.process.reap()
         member.close()
         self._feed([ChildReaped(effect.child, effect.incarnation)])
@@ -282,6 +289,9 @@ class Driver:
 
     def _emit_event(self, effect: EmitEvent) -> None:
         self._reporter.emit(effect.child, effect.name, effect.fields)
+
+    def _pass_on_event(self, effect: PassOnEvent) -> None:
+        self._reporter.pass_on(effect.child, self._members[effect.child].process.pid, effect.frame)
 
     def _show_meter(self, effect: ShowMeter) -> None:
         self._reporter.show_meter(effect.child, effect.meter)

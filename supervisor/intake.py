@@ -6,9 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from protocol.artifacts import read_artifact
 from protocol.errors import RemoteProtocolError
-from protocol.frames import AnyFrame, MeterFrame, Pong, Ready, Request, Result
+from protocol.frames import AnyFrame, Event, MeterFrame, Pong, Ready, Request, Result
 from protocol.record import Outcome
 from protocol.session import Violation
 from protocol.status import Detail, TerminalStatus
@@ -16,6 +15,7 @@ from supervisor.machine.events import (
     ChildEvent,
     ChildPonged,
     ChildReady,
+    EventReported,
     MeterReported,
     PeerViolatedProtocol,
     ProgressSeen,
@@ -33,6 +33,8 @@ def event_of(child: str, incarnation: int, found: AnyFrame | Violation, agent_fo
             return ChildReady(child, incarnation, features)
         case Pong(seq, activity):
             return ChildPonged(child, incarnation, seq, activity)
+        case Event():
+            return EventReported(child, incarnation, found)
         case MeterFrame(spent, held):
             return MeterReported(child, incarnation, spent, held)
         case Request(request_id, method):
@@ -46,6 +48,8 @@ def _with_result(outcome: Outcome, agent_folder: Path) -> Outcome:
     """The outcome with the value behind its reference. A reference that leads to no value is the end of the result."""
     if outcome.result_ref is None:
         return outcome
+    from protocol.artifacts import read_artifact  # it loads OpenSSL: only a large result pays for that
+
     try:
         content = read_artifact(agent_folder, outcome.result_ref)
         result = msgspec.json.decode(content, type=msgspec.Raw)

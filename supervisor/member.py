@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from protocol.codec import Fault
-from protocol.frames import AnyFrame, Event
+from protocol.frames import AnyFrame
 from protocol.session import Violation
 from supervisor.channel import Channel
 from supervisor.intake import event_of
 from supervisor.machine.events import ChildEvent, EndpointAnnounced, LinkClosed, PeerViolatedProtocol, QueueOverflowed
 from supervisor.process import Process
-from supervisor.report import Reporter
 from supervisor.services import ServiceLink
 from supervisor.stderr_file import StderrFile
 
@@ -40,6 +39,11 @@ class Member:
         """Whether something waits for it to read."""
         return False
 
+    @property
+    def ignored(self) -> dict[str, int]:
+        """How much of what it sent was skipped, by kind."""
+        return {}
+
     def read(self) -> list[ChildEvent]:
         """What it has said, one turn's worth."""
         raise NotImplementedError
@@ -57,13 +61,10 @@ class Member:
 class AgentMember(Member):
     """An agent: frames both ways."""
 
-    def __init__(
-        self, name: str, incarnation: int, process: Process, stderr: StderrFile, folder: Path, reporter: Reporter
-    ) -> None:
+    def __init__(self, name: str, incarnation: int, process: Process, stderr: StderrFile, folder: Path) -> None:
         super().__init__(name, incarnation, process, stderr)
         self.channel = Channel(process.stdin_fd, process.stdout_fd)
         self._folder = folder
-        self._reporter = reporter
         self._told: set[type[ChildEvent]] = set()
 
     @property
@@ -73,6 +74,10 @@ class AgentMember(Member):
     @property
     def wants_to_write(self) -> bool:
         return self.channel.wants_to_write
+
+    @property
+    def ignored(self) -> dict[str, int]:
+        return self.channel.ignored
 
     def read(self) -> list[ChildEvent]:
         return [*self._events_of(self.channel.read(time.monotonic())), *self._troubles()]
@@ -96,12 +101,7 @@ class AgentMember(Member):
         super().close()
 
     def _events_of(self, found: Iterable[AnyFrame | Violation]) -> list[ChildEvent]:
-        events = []
-        for item in found:
-            if isinstance(item, Event):
-                self._reporter.pass_on(self.name, self.process.pid, item)
-            events.append(event_of(self.name, self.incarnation, item, self._folder))
-        return events
+        return [event_of(self.name, self.incarnation, item, self._folder) for item in found]
 
     def _troubles(self) -> list[ChildEvent]:
         """What is wrong with the link, each told once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from protocol.budget import Meter
 from protocol.events import EVENTS, check_event
@@ -17,7 +18,7 @@ class Reporter:
     """Tells one observer of one run. Only names and fields of the vocabulary get through."""
 
     def __init__(self, run_id: str, observer: Observer) -> None:
-        self.refused_events = 0
+        self._unknown_events: Counter[str] = Counter()
         self._run_id = run_id
         self._observer = observer
 
@@ -28,11 +29,17 @@ class Reporter:
     def pass_on(self, child: str, pid: int, frame: Event) -> None:
         """Tell an agent's event, if it is in the vocabulary. Display text goes its own way and is no event."""
         if check_event(frame.name, frame.fields) is not None:
-            self.refused_events += 1
+            self._unknown_events[child] += 1
         elif frame.name == DISPLAY_EVENT:
             self._observer.delta(child, str(frame.fields.get("text", "")))
         else:
             self._tell(child, frame.name, frame.fields, pid)
+
+    def tell_ignored(self, child: str, counts: dict[str, int]) -> None:
+        """Tell what a child sent that was skipped, if there was any. `counts` are those of its link."""
+        ignored: dict[str, EventValue] = {**counts, "unknown_events": self._unknown_events.pop(child, 0)}
+        if any(ignored.values()):
+            self.emit(child, "child.ignored", ignored)
 
     def show_meter(self, child: str, meter: Meter) -> None:
         """Show an agent's account."""

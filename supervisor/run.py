@@ -10,7 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 
 from protocol.contract import JsonFormat
@@ -50,15 +50,9 @@ def supervise(
     home that cannot be written. SIGTERM, SIGINT and SIGHUP cancel the run; a second one kills.
     """
     check_plan(plan)
-    folder = open_run_folder(plan.home, plan.run_id)
-    try:
-        log = _open_log(folder)
-        try:
-            return _supervise(plan, folder, log, Reporter(plan.run_id, observer), agent_argv, settings)
-        finally:
-            log.close()
-    finally:
-        folder.close()
+    with _held_back(ENDING_SIGNALS) as held, closing(open_run_folder(plan.home, plan.run_id)) as folder:
+        with closing(_open_log(folder)) as log:
+            return _supervise(plan, folder, log, Reporter(plan.run_id, observer), held, agent_argv, settings)
 
 
 def _open_log(folder: RunFolder) -> TreeLog:
@@ -73,51 +67,59 @@ def _supervise(
     folder: RunFolder,
     log: TreeLog,
     reporter: Reporter,
+    held: HeldSignals,
     agent_argv: Sequence[str],
     settings: SupervisionSettings,
 ) -> TerminalRecord:
     adopt_orphans()
-    journal = folder.journal_of(ROOT_PATH)
-    facts = _facts(plan, str(journal), time.monotonic())
+    journal = str(folder.journal_of(ROOT_PATH))
+    facts = _facts(plan, journal, time.monotonic())
     services = () if plan.service is None else (plan.service,)
     machine = Machine(facts, plan.limits.ceiling(), plan.limits.deadline_s, services, settings)
-    launch = _launcher(plan, folder, reporter, agent_argv)
     driver = Driver(
-        machine, launch, lambda url: make_payload(plan, str(journal), settings.ping_interval_s, url), log, reporter
+        machine,
+        _launcher(plan, folder, agent_argv),
+        lambda base_url: make_payload(plan, journal, settings.ping_interval_s, base_url),
+        log,
+        reporter,
     )
-    with _held_back(ENDING_SIGNALS, lambda: driver.signalled) as signals:
-        reporter.emit(ROOT_PATH, "run.start", _start_fields(plan))
-        try:
-            driver.start()
-            driver.run(signals)
-        finally:
-            driver.close()
+    reporter.emit(ROOT_PATH, "run.start", _start_fields(plan))
+    try:
+        driver.start()
+        driver.run(held.numbers)
+    finally:
+        held.came = driver.signalled
+        driver.close()
     assert machine.record is not None, "the run is over without a record"
     reporter.emit(ROOT_PATH, "run.end", _end_fields(machine.record))
     return machine.record
 
 
+class HeldSignals:
+    """The signals that end a run, as long as they are held back. `came`: one of them did end it."""
+
+    def __init__(self, numbers: tuple[signal.Signals, ...]) -> None:
+        self.numbers = numbers
+        self.came = False
+
+
 @contextmanager
-def _held_back(
-    numbers: Sequence[signal.Signals], have_come: Callable[[], bool]
-) -> Iterator[tuple[signal.Signals, ...]]:
-    """Block the signals that end a run: the driver lets them through once it can act on them.
+def _held_back(numbers: Sequence[signal.Signals]) -> Iterator[HeldSignals]:
+    """Block the signals that end a run, before its first trace: the driver lets them through once it can act on them.
 
     A signal that did end the run may be on its way twice (to our group, and forwarded by the guard). Then they
     stay blocked: the process is about to exit, and its exit code is known.
     """
-    held = tuple(number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN)
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    held = HeldSignals(tuple(number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, held.numbers)
     try:
         yield held
     finally:
-        if not have_come():
+        if not held.came:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _launcher(
-    plan: RunPlan, folder: RunFolder, reporter: Reporter, agent_argv: Sequence[str]
-) -> Callable[[str, int], Member]:
+def _launcher(plan: RunPlan, folder: RunFolder, agent_argv: Sequence[str]) -> Callable[[str, int], Member]:
     environment: Mapping[str, str] = child_environment(os.environ, plan.run_id)
 
     def launch(child: str, incarnation: int) -> Member:
@@ -133,7 +135,7 @@ def _launcher(
             raise
         stderr.drain_from(process.stderr_fd)
         if service is None:
-            return AgentMember(child, incarnation, process, stderr, folder.agent_folder(child), reporter)
+            return AgentMember(child, incarnation, process, stderr, folder.agent_folder(child))
         return ServiceMember(child, incarnation, process, stderr)
 
     return launch

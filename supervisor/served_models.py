@@ -77,6 +77,7 @@ def _local(name: str, source: str) -> ServedModel:
             constrained=True,
             temperature=0.0,
             examples=load_examples(),
+            copies_arguments=True,
         ),
         service,
     )

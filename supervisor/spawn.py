@@ -73,6 +73,18 @@ def _open_pipes(ours: contextlib.ExitStack, theirs: contextlib.ExitStack) -> tup
     return kept, given
 
 
+def _handed_down() -> list[int]:
+    """Descriptors that whoever started us left open for every child: their reader waits for their end, not for ours."""
+    return [fd for fd in map(int, os.listdir("/proc/self/fd")) if fd > 2 and _is_inheritable(fd)]
+
+
+def _is_inheritable(fd: int) -> bool:
+    try:
+        return os.get_inheritable(fd)
+    except OSError:
+        return False  # the listing's own
+
+
 def _open_pidfd(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
@@ -83,13 +95,15 @@ def _open_pidfd(pid: int) -> int:
 
 
 def _start(argv: list[str], environment: Mapping[str, str], streams: Sequence[int]) -> int:
+    actions: list[tuple[int, ...]] = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(streams)]
+    actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _handed_down()]
     for delay_s in (*_RETRY_DELAYS_S, None):
         try:
             return os.posix_spawn(
                 argv[0],
                 argv,
                 environment,
-                file_actions=[(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(streams)],
+                file_actions=actions,
                 setsid=True,
                 setsigmask=(),
                 setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},

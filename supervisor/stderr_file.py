@@ -51,11 +51,11 @@ class StderrFile:
         os.close(self._file_fd)
 
     def _keep(self, chunk: bytes) -> None:
-        if not chunk or self._left_bytes <= 0:
+        if not chunk or self._left_bytes < 0:
             return
         kept = chunk if len(chunk) <= self._left_bytes else chunk[: self._left_bytes] + _CUT
         self._left_bytes -= len(chunk)
         try:
             os.write(self._file_fd, kept)
         except OSError:
-            self._left_bytes = 0
+            self._left_bytes = -1

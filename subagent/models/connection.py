@@ -99,8 +99,23 @@ class SingleConnection(httpx.BaseTransport):
         sent = httpcore.Request(
             request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
-        response = self._ready(target.origin).handle_request(sent)
+        response = self._answer(sent, target.origin)
         return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
+
+    def _answer(self, request: httpcore.Request, origin: httpcore.Origin) -> httpcore.Response:
+        """On a kept connection that ends without one byte of an answer, the peer had closed it while it was idle.
+
+        Some servers close behind a reply that promised to keep it. That is no attempt of a call: it is made anew.
+        """
+        kept = self._connection
+        connection = self._ready(origin)
+        try:
+            return connection.handle_request(request)
+        except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError):
+            if connection is not kept:
+                raise
+            self.close()
+            return self._ready(origin).handle_request(request)
 
     def _ready(self, origin: httpcore.Origin) -> httpcore.ConnectionInterface:
         """The idle connection, or a new one in place of what a broken call or the peer left."""

@@ -1,8 +1,8 @@
-"""Narrowing the schema of an answer to values that occur in its sources: copying, where a model errs at judging.
+"""Narrowing a schema to values that occur in its sources: copying, where a model errs at inventing.
 
 After the verify gate has sent a grounded answer back, a constrained model is offered, for every free string and
-number of the schema, only what could be copied from the sources and satisfies that field's own rules. A field
-without a candidate stays free: the gate still has the last word. Pure.
+number of the schema, only what could be copied from the sources and satisfies that field's own rules; a value
+that was copied already is kept. A field without a candidate stays free: the gate has the last word. Pure.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+
+from subagent.models.types import Copying
 
 MAX_WORDS = 6
 MAX_CANDIDATES = 400
@@ -26,24 +28,38 @@ Schema = dict[str, Any]
 """A decoded JSON Schema: its keys are the standard's, so it has no struct."""
 
 
-def narrow(schema: bytes, sources: Sequence[str]) -> bytes:
-    """`schema` with each free string and number limited to candidates from `sources`."""
-    return msgspec.json.encode(_narrow(msgspec.json.decode(schema), sources))
+def narrow(schema: bytes, copying: Copying) -> bytes:
+    """`schema` with each free string and number limited to what can be copied; a value that could be is kept."""
+    return msgspec.json.encode(_narrow(msgspec.json.decode(schema), copying.sources, _decoded(copying.answer)))
 
 
-def _narrow(schema: Schema, sources: Sequence[str]) -> Schema:
+def _decoded(answer: str) -> object:
+    try:
+        return msgspec.json.decode(answer)
+    except msgspec.DecodeError:
+        return None
+
+
+def _narrow(schema: Schema, sources: Sequence[str], value: object) -> Schema:
     if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
         return schema
     match schema.get("type"):
         case "object":
-            fields = {key: _narrow(field, sources) for key, field in schema.get("properties", {}).items()}
-            return {**schema, "properties": fields}
+            given = value if isinstance(value, dict) else {}
+            fields = schema.get("properties", {})
+            return {**schema, "properties": {k: _narrow(field, sources, given.get(k)) for k, field in fields.items()}}
         case "array" if "items" in schema:
-            return {**schema, "items": _narrow(schema["items"], sources)}
+            return {**schema, "items": _narrow(schema["items"], sources, None)}
         case "string" | "integer" | "number":
-            found = list(dict.fromkeys(_candidates(schema, sources)))
-            return {"enum": found} if 0 < len(found) <= MAX_CANDIDATES else schema
+            return _narrow_leaf(schema, sources, value)
     return schema
+
+
+def _narrow_leaf(field: Schema, sources: Sequence[str], value: object) -> Schema:
+    found = list(dict.fromkeys(_candidates(field, sources)))
+    if value in found:
+        return {"const": value}
+    return {"enum": found} if 0 < len(found) <= MAX_CANDIDATES else field
 
 
 def _candidates(field: Schema, sources: Sequence[str]) -> Iterator[str | int | float]:

@@ -16,6 +16,7 @@ from subagent.models.text_prompt import as_text, catalogue, worked
 from subagent.models.types import (
     AssistantTurn,
     CallOptions,
+    Copying,
     Message,
     OnDelta,
     ReplyFault,
@@ -82,14 +83,24 @@ class TextWire:
     def _schema(self, options: CallOptions) -> bytes | None:
         if self._schemas is None:
             return None
-        if not options.copy_from or self._answer_schema is None:
+        if options.copying is None and not options.argument_sources:
             return self._schemas.for_call(options.may_answer)
-        narrowed = narrow(self._answer_schema, options.copy_from)
-        return ActionSchemas.compose(self._tools, narrowed).for_call(options.may_answer)
+        tools = [_copying_call(tool, options.argument_sources) for tool in self._tools]
+        answer = self._answer_schema
+        if answer is not None and options.copying is not None:
+            answer = narrow(answer, options.copying)
+        return ActionSchemas.compose(tools, answer).for_call(options.may_answer)
 
     def close(self) -> None:
         """Close the inner wire."""
         self._inner.close()
+
+
+def _copying_call(tool: ToolSchema, sources: tuple[str, ...]) -> ToolSchema:
+    if not sources:
+        return tool
+    narrowed = narrow(bytes(tool.parameters), Copying(sources))
+    return msgspec.structs.replace(tool, parameters=msgspec.Raw(narrowed))
 
 
 def read_turn(turn: AssistantTurn) -> AssistantTurn:

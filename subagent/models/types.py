@@ -126,11 +126,21 @@ class ModelError(CoveyError):
         super().__init__(f"{kind}: {about}")
 
 
+class Copying(msgspec.Struct, frozen=True):
+    """For a constrained wire: values are to be copied from `sources`.
+
+    `answer` is the text of an answer that was sent back: what of it stands in the sources is kept.
+    """
+
+    sources: tuple[str, ...]
+    answer: str = ""
+
+
 class CallOptions(msgspec.Struct, frozen=True):
     """How one call is made.
 
-    `may_answer` False offers a constrained text model tool actions only; `copy_from` are the texts that the
-    values of its answer must be copied from, empty for a free answer. `timeout_s` bounds the silence
+    `may_answer` False offers a constrained text model tool actions only; `copying` of None leaves its answer free, and
+    `argument_sources` the arguments of its calls if it is empty. `timeout_s` bounds the silence
     between two bytes, `deadline_s` (CLOCK_MONOTONIC) the whole call.
     """
 
@@ -138,7 +148,8 @@ class CallOptions(msgspec.Struct, frozen=True):
     timeout_s: float
     deadline_s: float
     may_answer: bool = True
-    copy_from: tuple[str, ...] = ()
+    copying: Copying | None = None
+    argument_sources: tuple[str, ...] = ()
     attempt: int = 1
 
 

@@ -31,7 +31,7 @@ def covey(ctx: click.Context, version: bool) -> None:
         click.echo(f"covey {version_of('covey')}")
         ctx.exit(0)
     if ctx.invoked_subcommand is None:
-        raise click.UsageError("no command is given: try 'covey run' or 'covey doctor'", ctx=ctx)
+        raise click.UsageError("no command is given: try 'covey run', 'covey demo' or 'covey doctor'", ctx=ctx)
 
 
 @covey.command(cls=ForgivingCommand, epilog=_EXIT_CODES, short_help="Run one agent; its answer goes to stdout.")
@@ -60,6 +60,17 @@ def run(ctx: click.Context, /, instruction: tuple[str, ...], **flags: str | bool
     from supervisor.cli.run import run_agent
 
     return run_agent(instruction, flags, ctx.meta[PROBLEMS])
+
+
+@covey.command(short_help="See a supervised agent at work on the embedded model.")
+def demo() -> int:
+    """Run the embedded model on a small job, supervised, its answer checked against a contract.
+
+    Needs the extra `local` and the weights; `./dev demo` installs both.
+    """
+    from supervisor.cli.demo import run_demo
+
+    return run_demo()
 
 
 @covey.command(short_help="Print what this machine and this environment offer.")

@@ -70,7 +70,7 @@ def finished_line(progress: Progress, event: LogEvent) -> str | None:
             tokens = f"{fields.get('tokens_in')} tokens in, {fields.get('tokens_out')} out"
             return f"turn {progress.turn}: {tokens}, {_ms(event)}"
         case "loop.correction":
-            return f"  the answer was sent back: {clean(str(fields.get('problems')))}"
+            return f"  the check sent the answer back, problems: {clean(str(fields.get('problems')))}"
         case _:
             return text_line(event) if event.level in ("warning", "error") else None
 

@@ -21,7 +21,7 @@ from protocol.journal.entries import RunEnded, Spawned
 from protocol.record import Outcome, TerminalRecord
 from protocol.session import MAX_ANSWERS
 from protocol.status import Detail, TerminalStatus
-from supervisor.machine.effects import EmitEvent, ObserveChild, SendFrame, SendPayload, ShowMeter, WriteLog
+from supervisor.machine.effects import EmitEvent, ObserveChild, PassOnEvent, SendFrame, SendPayload, ShowMeter, WriteLog
 from supervisor.machine.events import (
     ALWAYS_POSSIBLE,
     PAYLOAD_ANSWERS,
@@ -31,6 +31,7 @@ from supervisor.machine.events import (
     ChildPonged,
     ChildReady,
     ChildSpawned,
+    EventReported,
     LinkClosed,
     MeterReported,
     PeerViolatedProtocol,
@@ -247,6 +248,10 @@ class AgentLife(Life):
         self._vitals = self._vitals.with_progress(now)
         return []
 
+    def _told(self, event: EventReported, now: float) -> Effects:
+        self._vitals = self._vitals.with_progress(now)
+        return [PassOnEvent(self.name, self.incarnation, event.frame)]
+
     def _metered(self, event: MeterReported, now: float) -> Effects:
         self._vitals = self._vitals.with_progress(now)
         meter = self._adopt(event.spent, event.held)
@@ -311,6 +316,7 @@ class AgentLife(Life):
     _while_up: ClassVar[dict[type[ChildEvent], Move]] = {
         ChildPonged: _ponged,
         ProgressSeen: _progressed,
+        EventReported: _told,
         MeterReported: _metered,
         ResultReported: _finished,
         PeerViolatedProtocol: _misspoke,

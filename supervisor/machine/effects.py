@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from protocol.budget import Meter
-from protocol.frames import AnyFrame, EventValue
+from protocol.frames import AnyFrame, Event, EventValue
 from protocol.journal.entries import Minted, RunEnded, Settled, Spawned
 from supervisor.machine.ladder import Rung
 
@@ -58,6 +58,12 @@ class SendFrame(ChildEffect, frozen=True):
     frame: AnyFrame
 
 
+class PassOnEvent(ChildEffect, frozen=True):
+    """Show the observer an event that an agent told, if it is in the vocabulary. Not answered."""
+
+    frame: Event
+
+
 class ObserveChild(ChildEffect, frozen=True):
     """Look at the process. Answered by ChildObserved."""
 
@@ -81,6 +87,6 @@ class ReapChild(ChildEffect, frozen=True):
 
 
 Effect = (
-    WriteLog | EmitEvent | ShowMeter | EndRun | SpawnChild | SendPayload | SendFrame | ObserveChild
+    WriteLog | EmitEvent | PassOnEvent | ShowMeter | EndRun | SpawnChild | SendPayload | SendFrame | ObserveChild
     | CloseInput | SignalGroup | SweepOrphans | ReapChild
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from protocol.budget import Amounts
-from protocol.frames import Activity
+from protocol.frames import Activity, Event
 from protocol.record import Outcome
 
 
@@ -74,6 +74,12 @@ class ProgressSeen(ChildEvent, frozen=True):
     """An agent sent a frame that says nothing to the machine but that it works."""
 
 
+class EventReported(ChildEvent, frozen=True):
+    """An agent told an event."""
+
+    frame: Event
+
+
 class MeterReported(ChildEvent, frozen=True):
     """An agent's absolute spend and open holds, as it says."""
 
@@ -135,7 +141,7 @@ class ChildReaped(ChildEvent, frozen=True):
     """The process is gone from the kernel's table, and all that we held for it is released."""
 
 
-PAYLOAD_ANSWERS = (ChildReady, ChildPonged, MeterReported, RequestMade, ResultReported)
+PAYLOAD_ANSWERS = (ChildReady, ChildPonged, EventReported, MeterReported, RequestMade, ResultReported)
 """What an agent says once it has its payload, and not before."""
 
 ALWAYS_POSSIBLE = (ProgressSeen, PeerViolatedProtocol, LinkClosed, QueueOverflowed, ChildObserved)

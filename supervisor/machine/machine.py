@@ -45,7 +45,7 @@ class ServiceNeed(Protocol):
 
 
 class Machine:
-    """The life of all processes of one run. `handle` is its one input."""
+    """The life of all processes of one run. `handle` is its one input; `lives` is there to be looked at."""
 
     def __init__(
         self,
@@ -64,24 +64,12 @@ class Machine:
         self._signals = Signals()
         self._agents: dict[str, AgentLife] = {ROOT_PATH: AgentLife(facts, self.ledger, settings)}
         self._services = {need.name: ServiceLife(need.name, need.start_timeout_s, settings) for need in services}
-        self._lives: dict[str, Life] = {**self._agents, **self._services}
+        self.lives: dict[str, Life] = {**self._agents, **self._services}
 
     @property
     def record(self) -> TerminalRecord | None:
         """The terminal record of the root, once it is settled."""
         return self._agents[ROOT_PATH].record
-
-    def state_of(self, child: str) -> ChildState:
-        """Where one child is in its life."""
-        return self._lives[child].state
-
-    def story_of(self, child: str) -> tuple[str, ...]:
-        """What happened to one child last, oldest first."""
-        return self._lives[child].story
-
-    def late_events_of(self, child: str) -> int:
-        """How many events of one child came too late to count."""
-        return self._lives[child].late_events
 
     def handle(self, event: Event, now: float) -> tuple[Effect, ...]:
         """Take one event; return what is to be done, in order.
@@ -98,13 +86,13 @@ class Machine:
 
     def next_deadline(self) -> float | None:
         """When TimePassed is due (monotonic s), or None if nothing is waited for by time."""
-        due = [deadline for life in self._lives.values() if (deadline := life.next_deadline()) is not None]
+        due = [deadline for life in self.lives.values() if (deadline := life.next_deadline()) is not None]
         return min(due, default=None)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where the state contradicts itself."""
         self.ledger.check_invariants()
-        for life in self._lives.values():
+        for life in self.lives.values():
             life.check_invariants()
         if self.over:
             assert self.record is not None, "over without a record"
@@ -116,7 +104,7 @@ class Machine:
         if isinstance(event, RunStarted) == self._started:
             raise LocalProtocolError("started" if self._started else "not started", type(event).__name__)
         if isinstance(event, ChildEvent):
-            life = self._lives.get(event.child)
+            life = self.lives.get(event.child)
             if life is None:
                 raise LocalProtocolError("started", f"{type(event).__name__} of {event.child!r}")
             life.require_possible(event)
@@ -124,11 +112,11 @@ class Machine:
     def _dispatch(self, event: Event, now: float) -> Effects:
         match event:
             case ChildEvent():
-                return self._lives[event.child].handle(event, now)
+                return self.lives[event.child].handle(event, now)
             case RunStarted():
                 return self._start(now)
             case TimePassed():
-                return _all(life.on_time(now) for life in self._lives.values())
+                return _all(life.on_time(now) for life in self.lives.values())
             case SignalReceived():
                 return self._on_signal(now)
             case LogFailed(about):
@@ -143,13 +131,13 @@ class Machine:
     def _on_signal(self, now: float) -> Effects:
         self._signals, kill_now = self._signals.received(now, self._settings)
         if kill_now:
-            return _all(life.kill(now) for life in self._lives.values())
+            return _all(life.kill(now) for life in self.lives.values())
         return _all(agent.stop("signal", now) for agent in self._agents.values())
 
     def _put_off_if_overslept(self, now: float) -> None:
         due = self.next_deadline()
         if due is not None and now - due > self._settings.overslept_s:
-            for life in self._lives.values():
+            for life in self.lives.values():
                 life.put_off(now - due)
 
     # ---------------------------------------------------------------- rules between lives
@@ -175,7 +163,7 @@ class Machine:
         return _all(service.stop(now) for service in self._services.values())
 
     def _rule_over(self) -> Effects:
-        if self.over or not all(life.gone for life in self._lives.values()):
+        if self.over or not all(life.gone for life in self.lives.values()):
             return []
         self.over = True
         return [EndRun()]

@@ -132,7 +132,9 @@ def test_a_reader_of_stdout_sees_its_end_when_the_command_closes_it():
 def test_standard_streams_that_are_closed_never_become_somebody_elses_pipe():
     body = "import os\nsys.exit(run_guarded(lambda: 0 if min(os.pipe()) > 2 else 1))"
     program = RUN_GUARDED.format(root=str(ROOT), body=body)
-    ended = subprocess.run(["/bin/sh", "-c", 'exec "$0" -c "$1" <&- >&-', sys.executable, program], timeout=30)
+    ended = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" -c "$1" <&- >&-', sys.executable, program], timeout=30, check=False
+    )
     assert ended.returncode == 0
 
 
@@ -256,7 +258,7 @@ def test_whoever_is_killed_at_whatever_moment_nothing_of_the_run_is_left(start, 
         pids = {"guard": [covey.guard.pid], "supervisor": [supervisor], "agent": [agent]}
         for pid in pids.get(victim, [covey.guard.pid, supervisor]):
             os.kill(pid, signal.SIGKILL)
-        assert wait_until(lambda: not any(map(alive, (supervisor, agent))), 3.0)
+        assert all(wait_until(lambda pid=pid: not alive(pid), 3.0) for pid in (supervisor, agent))
         if victim in ("supervisor", "agent"):
             assert covey.all_gone()
             code, record = covey.end()

@@ -164,6 +164,15 @@ def test_garbage_is_told_and_strange_events_are_not_passed_on(tmp_path):
     assert {event.fields["code"] for event in seen.events if event.event == "child.violation"} == {"garbage"}
     assert seen.fields("loop.start") == {"tools": 1, "context_window": 2}
     assert "loop.nonsense" not in seen.names()
+    ignored = seen.fields("child.ignored")
+    assert (ignored["unknown_frames"], ignored["unknown_events"], ignored["late_frames"]) == (1, 1, 0)
+    assert ignored["violations"] > 0
+
+
+def test_a_second_result_is_late_and_counted(tmp_path):
+    record, seen = run(tmp_path, "says_two_results")
+    assert answer_of(record) == "first"
+    assert seen.fields("child.ignored")["late_frames"] == 1
 
 
 def test_a_line_that_is_too_long_is_skipped_and_the_next_one_read(tmp_path):
@@ -332,7 +341,7 @@ def test_a_run_that_still_runs_is_named_by_its_process(tmp_path):
     entry = Path(__file__).parent / "children" / "entry.py"
     other = subprocess.Popen([sys.executable, str(entry), str(tmp_path), "r1", "obeys"], stdout=subprocess.DEVNULL)
     try:
-        assert wait_until(lambda: (tmp_path / "runs/r1/tree.jsonl").exists())
+        assert wait_until((tmp_path / "runs/r1/tree.jsonl").exists)
         with pytest.raises(SpecError, match=r"'r1' is taken by a run of process \d+: give another"):
             supervise(make_plan(tmp_path), Recorder())
     finally:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import gc
 import random
 import signal
+import socket
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -10,6 +13,10 @@ from types import FrameType
 
 import pytest
 
+from protocol.frames import Secrets
+from protocol.model import ModelSpec
+from subagent.models.open import open_wire
+from subagent.models.types import CallOptions, ErrorKind, Message, ModelError
 from supervisor.scripted.replies import Reply, ReplyCall
 
 from .conftest import Endpoint, Scripted
@@ -106,3 +113,70 @@ def test_a_connection_that_the_server_has_closed_is_replaced(scripted: Scripted)
     endpoint = scripted(Reply(text="one", headers={"connection": "close"}), Reply(text="two"))
     assert [endpoint.call().text, endpoint.call().text] == ["one", "two"]
     assert endpoint.server.connections == 2
+
+
+class Fickle:
+    """A server that promises to keep its connections, answers `kept` requests on each, and hangs up on the next."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept = kept
+        self.requests = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                with connection:
+                    for _ in range(self.kept):
+                        self._answer(connection)
+                    self._read(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        self._read(connection)
+        chunk = b'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n" % len(chunk)
+        connection.sendall(head + chunk)
+
+    def _read(self, connection: socket.socket) -> None:
+        seen = b""
+        while not seen.rstrip().endswith(b"}"):
+            chunk = connection.recv(65_536)
+            if not chunk:
+                return
+            seen += chunk
+        self.requests += 1
+
+
+def call(base_url: str) -> Iterator[str]:
+    """Texts of call after call over one wire."""
+    wire = open_wire(ModelSpec("test", "m", base_url), Secrets(None), (), None)
+    try:
+        while True:
+            options = CallOptions(64, 5.0, time.monotonic() + 10)
+            yield wire.call([wire.encode(Message("user", "hello"))], options, len).text
+    finally:
+        wire.close()
+
+
+def test_a_kept_connection_that_the_peer_had_closed_is_no_failed_attempt() -> None:
+    server = Fickle(kept=1)
+    calls = call(server.base_url)
+    assert [next(calls) for _ in range(4)] == ["hi"] * 4
+    calls.close()
+    server.close()
+
+
+def test_a_new_connection_that_ends_without_an_answer_is_a_failed_attempt() -> None:
+    server = Fickle(kept=0)
+    calls = call(server.base_url)
+    with pytest.raises(ModelError) as failed:
+        next(calls)
+    assert failed.value.kind is ErrorKind.TRANSPORT
+    assert server.requests == 1
+    server.close()

@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 
 import msgspec
+import pytest
 
+from protocol.model import ActionExample
 from subagent.models.text_actions import ToolAction, read_action
-from subagent.models.text_prompt import as_text, catalogue
+from subagent.models.text_prompt import as_text, catalogue, worked
 from subagent.models.types import CallFault, Message, ToolCall, ToolSchema
 
 TOOL = ToolSchema("read_file", "Reads a file.", msgspec.Raw(b'{"type":"object"}'))
@@ -38,8 +40,20 @@ def test_broken_arguments_are_left_out() -> None:
     assert json.loads(message.content) == {"action": "tool", "tool": "f", "args": {}}
 
 
-def test_other_messages_stay_what_they_are() -> None:
-    assert [as_text(Message(role, "x"), "suffix") for role in ("user", "assistant")] == [
-        Message("user", "x"),
-        Message("assistant", "x"),
-    ]
+def test_a_user_message_stays_what_it_is() -> None:
+    assert as_text(Message("user", "x"), "suffix") == Message("user", "x")
+
+
+@pytest.mark.parametrize(("answer", "value"), [("x y", "x y"), ('{"a":1}', {"a": 1}), ("7", 7)])
+def test_an_answer_goes_back_as_the_final_action_that_it_was(answer: str, value: object) -> None:
+    told = as_text(Message("assistant", answer), "suffix")
+    assert json.loads(told.content) == {"action": "final", "answer": value}
+
+
+def test_a_worked_example_is_four_messages_in_the_shape_of_a_run() -> None:
+    example = ActionExample("Do it.", "read_file", msgspec.Raw(b'{"path":"a"}'), "text", msgspec.Raw(b'{"n":1}'))
+    told = worked(example)
+    assert [m.role for m in told] == ["user", "assistant", "user", "assistant"]
+    assert json.loads(told[1].content) == {"action": "tool", "tool": "read_file", "args": {"path": "a"}}
+    assert told[2].content == "Result of read_file:\ntext"
+    assert json.loads(told[3].content) == {"action": "final", "answer": {"n": 1}}

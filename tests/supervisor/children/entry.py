@@ -19,9 +19,7 @@ def command() -> int:
 
     home, run_id, behaviour, *rest = sys.argv[1:]
     settings = msgspec.json.decode(rest[0] if rest else "{}", type=SupervisionSettings)
-    record = supervise(
-        make_plan(Path(home), run_id), Recorder(), agent_argv=fake_agent(behaviour), settings=settings
-    )
+    record = supervise(make_plan(Path(home), run_id), Recorder(), agent_argv=fake_agent(behaviour), settings=settings)
     sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
     sys.stdout.flush()
     return record.exit_code

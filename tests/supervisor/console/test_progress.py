@@ -63,7 +63,7 @@ def test_finished_steps_stay_and_what_goes_on_does_not():
     assert finished_line(turn, event("intel.result", tokens_in=9, tokens_out=2, elapsed_ms=40)) == (
         "turn 1: 9 tokens in, 2 out, 0.0 s"
     )
-    assert finished_line(turn, event("loop.correction", problems="2 values")) == "  the answer was sent back: 2 values"
+    assert finished_line(turn, event("loop.correction", problems=2)) == "  the check sent the answer back, problems: 2"
     assert finished_line(turn, event("tool.call", tool="x")) is None
     assert "budget.warn" in (finished_line(turn, event("budget.warn", dimension="tokens")) or "")
 

@@ -7,7 +7,7 @@ import pytest
 
 from protocol.budget import Amounts, Ceiling
 from protocol.errors import LocalProtocolError
-from protocol.frames import Cancel, Ping, Reply
+from protocol.frames import Cancel, Event, Ping, Reply
 from protocol.journal.entries import Minted, RunEnded, Settled, Spawned
 from protocol.record import Outcome, Usage
 from protocol.status import Detail, TerminalStatus
@@ -15,6 +15,7 @@ from supervisor.machine.effects import (
     EmitEvent,
     EndRun,
     ObserveChild,
+    PassOnEvent,
     ReapChild,
     SendFrame,
     SendPayload,
@@ -25,6 +26,7 @@ from supervisor.machine.effects import (
 )
 from supervisor.machine.events import (
     ChildEvent,
+    EventReported,
     LinkClosed,
     LogFailed,
     MeterReported,
@@ -79,7 +81,7 @@ def test_a_start_mints_before_it_spawns_and_sends_the_payload_when_the_process_e
 def test_a_result_then_an_exit_is_a_completed_run_settled_once():
     stage = Stage().up()
     stage.happen(meter(12), result())
-    assert stage.machine.state_of(AGENT) is ChildState.STOPPING
+    assert stage.machine.lives[AGENT].state is ChildState.STOPPING
     effects = stage.happen(EXITED)
     assert [type(e.entry) for e in only(WriteLog, effects)] == [Settled, RunEnded]
     assert stage.record().status is TerminalStatus.COMPLETED
@@ -252,7 +254,7 @@ def test_an_agent_whose_activity_is_overdue_and_that_shows_no_progress_is_stuck(
 def test_a_closed_link_is_no_death_but_gives_it_only_its_grace():
     stage = Stage().up()
     assert stage.happen(LinkClosed(AGENT, 1)) == []
-    assert stage.machine.state_of(AGENT) is ChildState.STOPPING
+    assert stage.machine.lives[AGENT].state is ChildState.STOPPING
     assert rungs(stage.wait(SETTINGS.cancel_grace_s)) == [Rung.TERMINATE]
     stage.happen(killed("SIGTERM"))
     assert (stage.record().status, stage.record().detail) == (TerminalStatus.CRASHED, Detail.STUCK)
@@ -279,7 +281,17 @@ def test_the_first_result_counts_and_a_later_one_changes_nothing():
     stage.happen(result(Outcome(TerminalStatus.REFUSED)), meter(999), LinkClosed(AGENT, 1), seen())
     assert stage.record() is before
     assert before.status is TerminalStatus.COMPLETED
-    assert stage.machine.late_events_of(AGENT) == 4
+    assert stage.machine.lives[AGENT].late_events == 4
+
+
+def test_what_an_agent_tells_is_passed_on_behind_what_went_before_it():
+    stage = Stage()
+    stage.happen(RunStarted(), SPAWNED)
+    told = EventReported(AGENT, 1, Event("loop.paused"))
+    up, paused = stage.happen(READY, told)
+    assert (up.name, paused) == ("agent.ready", PassOnEvent(AGENT, 1, told.frame))
+    stage.happen(result(), EXITED)
+    assert stage.happen(told) == []
 
 
 def test_a_request_is_answered_for_nobody_may_wait_for_ever():
@@ -361,13 +373,13 @@ def test_our_own_sleep_is_nobodys_silence():
 @pytest.mark.parametrize("event", [READY, SPAWNED, SWEPT, REAPED])
 def test_what_cannot_have_happened_is_refused_and_changes_nothing(event: ChildEvent):
     stage = Stage().up()
-    deadline, story = stage.machine.next_deadline(), stage.machine.story_of(AGENT)
+    deadline, story = stage.machine.next_deadline(), stage.machine.lives[AGENT].story
     with pytest.raises(LocalProtocolError) as raised:
         stage.machine.handle(event, stage.now + 1)
     assert "ready" in raised.value.state
     assert raised.value.given == type(event).__name__
     assert raised.value.story == story
-    assert (stage.machine.next_deadline(), stage.machine.story_of(AGENT)) == (deadline, story)
+    assert (stage.machine.next_deadline(), stage.machine.lives[AGENT].story) == (deadline, story)
 
 
 def test_a_frame_before_the_payload_cannot_have_happened():
@@ -380,6 +392,6 @@ def test_a_frame_before_the_payload_cannot_have_happened():
 def test_an_event_of_an_earlier_process_is_late_and_one_of_a_later_one_impossible():
     stage = Stage().up()
     assert stage.happen(msgspec.structs.replace(EXITED, incarnation=0)) == []
-    assert stage.machine.late_events_of(AGENT) == 1
+    assert stage.machine.lives[AGENT].late_events == 1
     with pytest.raises(LocalProtocolError):
         stage.happen(msgspec.structs.replace(EXITED, incarnation=2))

@@ -42,7 +42,7 @@ def test_every_event_moves_some_life():
 def test_an_unborn_child_takes_only_the_answer_to_its_spawn(kind: type[ChildEvent]):
     service = ServiceLife("s", 30.0, DEFAULT_SETTINGS)
     service.start(0.0)
-    event = kind(**{field: None for field in kind.__struct_fields__} | {"child": "s", "incarnation": 1})
+    event = kind(**dict.fromkeys(kind.__struct_fields__) | {"child": "s", "incarnation": 1})
     if kind in (events.ChildSpawned, events.SpawnFailed):
         service.require_possible(event)
         return

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings, strategies as st
+from hypothesis import settings
+from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from protocol.budget import Amounts, Ceiling
 from protocol.errors import LocalProtocolError
-from protocol.frames import Activity
+from protocol.frames import Activity, Event
 from protocol.journal.entries import Minted, RunEnded, Settled
 from protocol.record import Outcome, Usage
 from protocol.status import Detail, TerminalStatus
 from supervisor.machine.effects import (
     EndRun,
     ObserveChild,
+    PassOnEvent,
     ReapChild,
     SendFrame,
     SendPayload,
@@ -32,6 +34,7 @@ from supervisor.machine.events import (
     ChildReaped,
     ChildSpawned,
     EndpointAnnounced,
+    EventReported,
     LinkClosed,
     LogFailed,
     MeterReported,
@@ -63,18 +66,21 @@ outcomes = st.builds(
 )
 said_by_agent = st.one_of(
     st.builds(ChildReady, st.just(AGENT), st.just(1), st.just(("cancel",))),
+    st.builds(ChildPonged, st.just(AGENT), st.just(1), counts, st.builds(Activity, st.just("model"), counts, counts)),
+    st.builds(EventReported, st.just(AGENT), st.just(1), st.just(Event("loop.paused"))),
     st.builds(
-        ChildPonged, st.just(AGENT), st.just(1), counts, st.builds(Activity, st.just("model"), counts, counts)
-    ),
-    st.builds(ProgressSeen, st.just(AGENT), st.just(1)),
-    st.builds(
-        MeterReported, st.just(AGENT), st.just(1), st.builds(Amounts, counts, counts), st.builds(Amounts, counts, counts)
+        MeterReported,
+        st.just(AGENT),
+        st.just(1),
+        st.builds(Amounts, counts, counts),
+        st.builds(Amounts, counts, counts),
     ),
     st.builds(RequestMade, st.just(AGENT), st.just(1), st.just("q1"), st.just("human.ask")),
     st.builds(ResultReported, st.just(AGENT), st.just(1), outcomes),
 )
 children = st.sampled_from([AGENT, SERVICE])
 troubles = st.one_of(
+    st.builds(ProgressSeen, st.just(AGENT), st.just(1)),
     st.builds(PeerViolatedProtocol, children, st.just(1), st.just("garbage"), st.just("a line")),
     st.builds(LinkClosed, children, st.just(1)),
     st.builds(QueueOverflowed, st.just(AGENT), st.just(1)),
@@ -159,7 +165,7 @@ class AnyRun(RuleBasedStateMachine):
 
     @rule(event=st.one_of(said_by_agent, exits), incarnation=st.just(0))
     def something_is_late(self, event, incarnation: int) -> None:
-        if event.child in self.stage.machine._lives:
+        if event.child in self.stage.machine.lives:
             late = type(event)(**{f: getattr(event, f) for f in event.__struct_fields__} | {"incarnation": incarnation})
             before = fingerprint(self.stage)
             self.feed(late)
@@ -189,7 +195,7 @@ class AnyRun(RuleBasedStateMachine):
     @invariant()
     def whoever_is_stopping_has_a_deadline(self) -> None:
         if hasattr(self, "stage") and any(
-            life.state is ChildState.STOPPING and life.name in self.alive for life in self.stage.machine._lives.values()
+            life.state is ChildState.STOPPING and life.name in self.alive for life in self.stage.machine.lives.values()
         ):
             assert self.stage.machine.next_deadline() is not None
 
@@ -207,7 +213,7 @@ class AnyRun(RuleBasedStateMachine):
     def nothing_is_done_to_a_child_that_was_let_go(self) -> None:
         let_go: set[str] = set()
         for effect in self.effects:
-            if isinstance(effect, SignalGroup | SendFrame | SendPayload | SweepOrphans):
+            if isinstance(effect, SignalGroup | SendFrame | SendPayload | SweepOrphans | PassOnEvent):
                 assert effect.child not in let_go
             if isinstance(effect, ReapChild):
                 let_go.add(effect.child)
@@ -249,7 +255,7 @@ def fingerprint(stage: Stage) -> str:
                 {k: v for k, v in vars(life).items() if k not in ("_ledger", "late_events", "_aftermath")},
                 vars(life._aftermath) if life._aftermath else None,
             )
-            for life in machine._lives.values()
+            for life in machine.lives.values()
         ]
         + [vars(machine.ledger), machine._signals, machine.over, machine._started]
     )

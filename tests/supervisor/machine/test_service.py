@@ -148,7 +148,7 @@ def test_a_service_that_cannot_be_spawned_ends_an_agent_whose_spawn_is_not_answe
 def test_a_service_that_dies_in_use_is_left_to_the_agent_to_notice():
     stage = running()
     assert signals(stage.happen(ENDED)) == [(SERVICE, Rung.KILL)]
-    assert stage.machine.state_of(AGENT) is ChildState.READY
+    assert stage.machine.lives[AGENT].state is ChildState.READY
     assert stage.happen(CLEAN, GONE, result(), EXITED, SWEPT, REAPED)[-1] == EndRun()
 
 
@@ -163,7 +163,7 @@ def test_our_own_sleep_does_not_count_against_its_start():
     stage = started()
     stage.now += 3_600.0
     stage.happen(announced())
-    assert stage.machine.state_of(SERVICE) is ChildState.READY
+    assert stage.machine.lives[SERVICE].state is ChildState.READY
 
 
 def test_a_second_announcement_cannot_have_happened():
