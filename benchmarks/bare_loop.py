@@ -1,6 +1,6 @@
 """The floor: httpx and msgspec alone, a growing history, one tool. No journal, no supervisor, no checks.
 
-    python bare_loop.py BASE_URL
+python bare_loop.py BASE_URL
 """
 
 from __future__ import annotations

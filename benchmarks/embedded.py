@@ -78,7 +78,10 @@ class Tally(msgspec.Struct):
         self.seconds.append(seconds)
         self.tokens.append(record.usage.tokens)
         if not right:
-            print(f"missed {order.id}: {order.text!r} -> {record.status} {bytes(record.result or b'').decode()}", flush=True)
+            print(
+                f"missed {order.id}: {order.text!r} -> {record.status} {bytes(record.result or b'').decode()}",
+                flush=True,
+            )
 
 
 def run_one(order: OrderRecord, contract: Contract, base_url: str, folder: Path) -> TerminalRecord:
@@ -105,7 +108,7 @@ def main(count: int) -> None:
     orders = [msgspec.json.decode(line, type=OrderRecord) for line in RECORDS.read_bytes().splitlines()][:count]
     contract = parse_contract(CONTRACT_FILE.read_bytes(), "contract.json")
     command = [sys.executable, "-I", "-m", "supervisor.local", "--parent", str(os.getpid())]
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open("/tmp/localerr","w"))
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     tally = Tally()
     try:
         assert server.stdout is not None
@@ -117,7 +120,7 @@ def main(count: int) -> None:
                 record = run_one(order, contract, base_url, Path(folder))
                 tally.add(order, record, time.monotonic() - began)
     finally:
-        print("server", server.poll()); server.kill()
+        server.kill()
         server.wait()
     report(tally, len(orders))
 

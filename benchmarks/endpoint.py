@@ -9,6 +9,7 @@ import asyncio
 import json
 import threading
 import time
+from typing import Self
 
 
 class Endpoint:
@@ -21,7 +22,7 @@ class Endpoint:
         self._up = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
-    def __enter__(self) -> Endpoint:
+    def __enter__(self) -> Self:
         self._thread.start()
         self._up.wait()
         return self

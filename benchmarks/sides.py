@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -44,11 +45,16 @@ def take(side: str, turns: int) -> Taken:
         environment = {**os.environ, "COVEY_HOME": str(Path(folder, "home"))}
         began = time.monotonic()
         subprocess.run(
-            command(side, endpoint.base_url), cwd=workspace, env=environment, check=True, capture_output=True, timeout=120
+            command(side, endpoint.base_url),
+            cwd=workspace,
+            env=environment,
+            check=True,
+            capture_output=True,
+            timeout=120,
         )
         ended = time.monotonic()
     stamps = endpoint.stamps
-    gaps = [later[0] - earlier[1] for earlier, later in zip(stamps, stamps[1:], strict=False)]
+    gaps = [later[0] - earlier[1] for earlier, later in pairwise(stamps)]
     return Taken(
         (stamps[0][0] - began) * 1000,
         sum(gaps) / len(gaps) * 1000 if gaps else 0.0,

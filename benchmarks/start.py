@@ -1,6 +1,6 @@
 """How long `covey run` takes beyond the endpoint's own time, next to a bare httpx loop. One text reply.
 
-    python -m benchmarks.start [RUNS]
+python -m benchmarks.start [RUNS]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The runtime's own time per turn, journal and supervision included, next to a bare httpx loop.
 
-    python -m benchmarks.turns [RUNS]
+python -m benchmarks.turns [RUNS]
 """
 
 from __future__ import annotations

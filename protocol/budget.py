@@ -194,7 +194,7 @@ class Meter(msgspec.Struct, frozen=True):
 
     def regrant(self, limit: Ceiling, granted: Amounts) -> Meter:
         """Adopt a new limit and what is minted from it, both absolute. A limit below what is committed is recorded."""
-        return msgspec.structs.replace(self, limit=limit)._after(granted=granted)
+        return self._after(limit=limit, granted=granted)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where the law does not hold."""
@@ -205,7 +205,7 @@ class Meter(msgspec.Struct, frozen=True):
             assert self.charged_unknown.of(dimension) <= self.spent.of(dimension), f"{dimension}: unknown above spent"
             assert excess.of(dimension) <= self.overshoot.of(dimension), f"{dimension}: committed above the limit"
 
-    def _after(self, **changes: Amounts) -> Meter:
+    def _after(self, **changes: Amounts | Ceiling) -> Meter:
         """This meter with changes that reported use brought about: an excess over the limit is recorded."""
         changed = msgspec.structs.replace(self, **changes)
         overshoot = _highest(changed.overshoot, _excess(changed.committed(), changed.limit))

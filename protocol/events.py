@@ -24,6 +24,12 @@ class EventKind(msgspec.Struct, frozen=True):
     meaning: str
 
 
+FAMILIES = (
+    "run", "agent", "loop", "intel", "tool", "budget", "spawn", "child", "drain", "plan", "route",
+    "mcp", "context", "approval", "artifact", "config", "session", "batch", "log",
+)  # fmt: skip
+"""The first word of every name, closed too. A name joins its family together with its emitter."""
+
 EVENTS: dict[str, EventKind] = {
     "run.start": EventKind("info", ("model", "workspace", "writable"), "a run was accepted and its budget minted"),
     "run.end": EventKind(
@@ -61,6 +67,7 @@ EVENTS: dict[str, EventKind] = {
         "warning", ("turn", "attempt", "kind", "delay_ms"), "a model call failed and is tried again"
     ),
     "intel.delta": EventKind("debug", ("text",), "text for display only; never logged or journalled"),
+    "artifact.stored": EventKind("info", ("size_bytes",), "a value too large for a frame lies behind a reference"),
     "tool.call": EventKind("info", ("call_id", "tool", "args_bytes"), "a tool call begins"),
     "tool.result": EventKind(
         "info", ("call_id", "tool", "outcome", "result_bytes", "elapsed_ms"), "a tool call is over"

@@ -95,6 +95,8 @@ def _end(run: Run, ending: Ending) -> Outcome:
         run.write(Injected(inject.id, inject.content, "dropped"))
         run.emit("loop.inject", id=inject.id, applied=False)
     outcome = make_outcome(ending, run.account, run.journal.path.parent, dropped)
+    if outcome.result_ref is not None:
+        run.emit("artifact.stored", size_bytes=outcome.result_ref.size_bytes)
     run.write(Ended(outcome))
     run.emit(
         "loop.final",

@@ -50,9 +50,12 @@ def supervise(
     home that cannot be written. SIGTERM, SIGINT and SIGHUP cancel the run; a second one kills.
     """
     check_plan(plan)
-    with _held_back(ENDING_SIGNALS) as held, closing(open_run_folder(plan.home, plan.run_id)) as folder:
-        with closing(_open_log(folder)) as log:
-            return _supervise(plan, folder, log, Reporter(plan.run_id, observer), held, agent_argv, settings)
+    with (
+        _held_back(ENDING_SIGNALS) as held,
+        closing(open_run_folder(plan.home, plan.run_id)) as folder,
+        closing(_open_log(folder)) as log,
+    ):
+        return _supervise(plan, folder, log, Reporter(plan.run_id, observer), held, agent_argv, settings)
 
 
 def _open_log(folder: RunFolder) -> TreeLog:

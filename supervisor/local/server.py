@@ -14,7 +14,7 @@ _ERRORS_ONLY = 1
 
 
 def start(weights: Path) -> tuple[xllamacpp.Server, str]:
-    """Load the weights and serve them. Returns the server, which lives as long as it is referenced, and its base URL."""
+    """Load the weights and serve them. Returns the base URL, and the server: it lives while it is referenced."""
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
     params.hostnames = ["127.0.0.1"]

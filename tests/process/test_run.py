@@ -82,6 +82,7 @@ def test_a_result_over_64_kib_is_delivered_whole(sandbox: Sandbox) -> None:
     text = "é" * 70_000
     ran = sandbox.run("run", "go", "--model", sandbox.script({"text": text}))
     assert ran.stdout.decode() == text + "\n"
+    assert "artifact.stored" in ran.stderr.decode()
 
 
 def test_the_default_workspace_is_the_current_folder_read_only(sandbox: Sandbox) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from protocol.events import EVENTS, LEVELS, check_event, is_logged
+from protocol.events import EVENTS, FAMILIES, LEVELS, check_event, is_logged
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -34,3 +34,8 @@ def test_every_event_has_a_family_a_known_level_and_says_what_happened(name: str
 def test_a_log_passes_its_level_and_what_is_graver() -> None:
     assert [level for level in LEVELS if is_logged(level, "warning")] == ["warning", "error"]
     assert all(is_logged(level, "debug") for level in LEVELS)
+
+
+def test_every_name_is_of_a_closed_family() -> None:
+    assert {name.split(".")[0] for name in EVENTS} <= set(FAMILIES)
+    assert len(set(FAMILIES)) == len(FAMILIES)

@@ -16,7 +16,7 @@ from protocol.budget import Meter
 from protocol.contract import Contract
 from protocol.frames import Policy, Scope, Secrets, Telemetry
 from protocol.journal.log import read_journal
-from protocol.kinship import read_stat
+from protocol.kinship import children_of, read_stat
 from protocol.limits import Limits
 from protocol.model import ModelSpec
 from supervisor.machine.settings import SupervisionSettings
@@ -118,6 +118,11 @@ def wait_until(true: Callable[[], object], within_s: float = 10.0) -> bool:
             return False
         time.sleep(0.005)
     return True
+
+
+def children() -> set[int]:
+    """Our own. A process that ran `supervise` is a subreaper: orphans of other tests may be among them."""
+    return set(children_of(os.getpid()))
 
 
 def open_fds() -> int:

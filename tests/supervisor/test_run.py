@@ -16,7 +16,6 @@ import pytest
 from protocol.contract import Contract
 from protocol.errors import SpecError
 from protocol.frames import Scope, Spawn, WorkspaceRoot
-from protocol.kinship import children_of
 from protocol.limits import Limits
 from protocol.record import TerminalRecord
 from protocol.status import Abort, Detail, TerminalStatus
@@ -25,6 +24,7 @@ from supervisor.run import supervise
 from tests.supervisor.running import (
     BRISK,
     Recorder,
+    children,
     fake_agent,
     fake_service,
     make_plan,
@@ -40,9 +40,9 @@ COMPLETED, CRASHED, CANCELLED = TerminalStatus.COMPLETED, TerminalStatus.CRASHED
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     """No child, no descriptor and no signal mask of a run outlives it."""
-    fds, mask = open_fds(), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    before, fds, mask = children(), open_fds(), signal.pthread_sigmask(signal.SIG_BLOCK, ())
     yield
-    assert children_of(os.getpid()) == []
+    assert children() <= before
     assert open_fds() == fds
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask
 
