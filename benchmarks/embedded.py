@@ -77,6 +77,8 @@ class Tally(msgspec.Struct):
         self.rejected += record.result is None
         self.seconds.append(seconds)
         self.tokens.append(record.usage.tokens)
+        if corrected and right:
+            print(f"mended {order.id}: {answers[0]}", flush=True)
         if not right:
             print(
                 f"missed {order.id}: {order.text!r} -> {record.status} {bytes(record.result or b'').decode()}",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 DEMO_FOLDER = Path(__file__).with_name("demo")
 CONTRACT_FILE = DEMO_FOLDER / "contract.json"
-DEMO_ORDER = "orders/complaint.txt"
+DEMO_ORDER = "orders/mail.txt"
 """An order on which the model's first answer is wrong, as measured: the check is seen at work."""
 
 

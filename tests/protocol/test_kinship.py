@@ -88,6 +88,11 @@ def words(process: subprocess.Popen[str]) -> list[str]:
     return process.stdout.readline().split()
 
 
+def group_of(pid: int) -> int | None:
+    found = read_stat(pid)
+    return None if found is None else found.group_id
+
+
 def wait_until(holds: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + BOUND_S
     while not holds():
@@ -119,10 +124,10 @@ def test_a_subreaper_adopts_a_grandchild_that_lost_its_parent(run: Callable[[str
     (grandchild,) = words(process)
     try:
         assert words(process) == [grandchild]
+        wait_until(lambda: group_of(int(grandchild)) == int(grandchild), "it leads a group of its own")
         found = read_stat(int(grandchild))
         assert found is not None
         assert found.parent_pid == process.pid
-        assert found.group_id == int(grandchild)
     finally:
         os.kill(int(grandchild), signal.SIGKILL)
 

@@ -226,7 +226,7 @@ def attack(root: Root, path: str, written_path: str, swapper: Swapper) -> tuple[
     read: set[bytes] = set()
     done = refused = 0
     with beside(swapper):
-        while swapper.swaps < SWAPS or done + refused < 1_000:
+        while swapper.swaps < SWAPS or done + refused < 1_000 or not (done and refused):
             try:
                 read.add(read_content(root, path).data)
                 replace(root, written_path, b"ours")

@@ -1,4 +1,4 @@
-"""Cancels real agents at random moments of their turns; run by test_cancel_everywhere.py.
+"""Cancels real agents at random moments of their turns; run by test_cancel.py.
 
     python cancelled_turns.py BASE_URL FOLDER ROUNDS SEED
 
