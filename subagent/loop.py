@@ -163,13 +163,13 @@ class Loop:
 
     def _shape(self) -> ReplyShape:
         """Once an answer was sent back, a constrained model is offered only values that its tools have told."""
-        told = self._checker.tool_results()
+        spec = self._run.spawn
         sent_back = self._state.corrections > 0 and self._checker.grounded
-        copies = self._run.spawn.model.copies_arguments
+        told = self._checker.tool_results() if sent_back or spec.model.copies_arguments else ()
         return ReplyShape(
             may_answer=self._checker.may_answer,
             copying=Copying(told, self._answer) if sent_back else None,
-            argument_sources=(self._run.spawn.contract.objective, *told) if copies else (),
+            argument_sources=(spec.contract.objective, *told) if spec.model.copies_arguments else (),
         )
 
     def _read(self, reply: AssistantTurn) -> None:
