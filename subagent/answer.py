@@ -30,8 +30,8 @@ class AnswerChecker:
         return self._contract.grounded
 
     def tool_results(self) -> tuple[str, ...]:
-        """What the tools of this run have said, oldest first."""
-        return tuple(m.content for m in self._conversation.messages if m.role == "tool")
+        """What the tools of this run have found, oldest first."""
+        return tuple(m.content for m in self._conversation.messages if m.is_source)
 
     def check(self, answer: str) -> Verdict:
         """The verdict on an answer."""

@@ -91,12 +91,15 @@ class BatchRunner:
             raise
         finally:
             run.control.busy_with("think", TOOL_DUE_S)
-        return self._end(call, "ok" if outcome == "ok" else "error", content, began_s)
+        found = outcome == "ok" and not nature.mutating
+        return self._end(call, "ok" if outcome == "ok" else "error", content, began_s, found=found)
 
-    def _end(self, call: ToolCall, outcome: CallOutcome, content: str, began_s: float) -> CallEnded:
+    def _end(
+        self, call: ToolCall, outcome: CallOutcome, content: str, began_s: float, *, found: bool = False
+    ) -> CallEnded:
         run = self._run
         run.write(Outcomed(call.id, outcome, content))
-        run.conversation.append(Message(role="tool", content=content, call_id=call.id, tool=call.name))
+        run.conversation.append(Message("tool", content, call_id=call.id, tool=call.name, is_source=found))
         run.emit(
             "tool.result",
             call_id=call.id,

@@ -17,6 +17,7 @@ from protocol.journal.entries import CancelSeen, Corrected, Injected
 from protocol.status import Detail
 from subagent.answer import AnswerChecker
 from subagent.batch import BatchRunner
+from subagent.brain.ends import CONTRACT_MISSED, explain
 from subagent.brain.events import (
     AnswerChecked,
     Asked,
@@ -30,7 +31,7 @@ from subagent.brain.events import (
 )
 from subagent.brain.kernel import apply, decide
 from subagent.brain.progress import digest
-from subagent.brain.state import CallModel, CheckAnswer, Done, End, Phase, RefuseBatch, RunTools, State
+from subagent.brain.state import CallModel, CheckAnswer, Done, End, Phase, RefuseBatch, RunTools, Situation, State
 from subagent.brain.wrapup import near_limit, wrap_up_text
 from subagent.cancel import CancelRaised
 from subagent.model_call import ModelCaller, ReplyShape
@@ -72,6 +73,7 @@ class Loop:
         self._answer = ""
         self._partial = ""
         self._about = ""
+        self._missed = ""
         self._result: msgspec.Raw | None = None
         self._warned = False
 
@@ -84,11 +86,18 @@ class Loop:
         """Turn until the brain says that it is done. Raises OSError if the journal cannot be written."""
         while True:
             self._take_control()
-            step = decide(self._state, self._run.policy, self._run.situation())
+            situation = self._run.situation()
+            step = decide(self._state, self._run.policy, situation)
             if isinstance(step, Done):
-                return Ending(step.end, self._result if step.end.answered else None, self._partial, self._about)
+                return self._ending(step.end, situation)
             with contextlib.suppress(CancelRaised):  # the next round acknowledges it
                 self._perform(step)
+
+    def _ending(self, end: End, situation: Situation) -> Ending:
+        if end.answered:
+            return Ending(end, self._result, self._partial, "")
+        about = self._missed if end == CONTRACT_MISSED else self._about or explain(end, situation)
+        return Ending(end, None, self._partial, about)
 
     def _perform(self, step: CallModel | RunTools | RefuseBatch | CheckAnswer) -> None:
         match step:
@@ -207,6 +216,7 @@ class Loop:
         problems = () if declined else verdict.problems
         self._result = verdict.result
         if problems:
+            self._missed = f"answer {self._state.corrections + 1} did not meet the contract: {len(problems)} problems"
             self._run.write(Corrected(self._state.turns, problems))
             self._run.emit("loop.correction", attempt=self._state.corrections + 1, problems=len(problems))
             self._run.conversation.append(Message(role="user", content=_correction(problems)))

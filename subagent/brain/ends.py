@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protocol.status import Detail
 from protocol.status import TerminalStatus as Status
-from subagent.brain.state import End, Stop
+from subagent.brain.state import End, Situation, Stop
 
 _DIMENSIONS: dict[str, End] = {
     "steps": End(Status.EXHAUSTED_STEPS, Detail.STEPS),
@@ -34,6 +34,16 @@ COMPLETED = End(Status.COMPLETED, answered=True)
 def spent(dimension: str) -> End:
     """The end of a run whose limit in `dimension` is reached."""
     return _DIMENSIONS[dimension]
+
+
+def explain(end: End, situation: Situation) -> str:
+    """In numbers, why a run of these limits can make no further call; empty where the end says it all."""
+    if end == CONTEXT_FULL:
+        return f"the prompt takes about {situation.context_tokens} of a window of {situation.context_window} tokens"
+    if end == spent("tokens"):
+        left = situation.meter.available("tokens")
+        return f"the next call has to hold at least {situation.prompt_tokens} tokens, {left} are left"
+    return ""
 
 
 def stopped(stop: Stop) -> End:

@@ -52,7 +52,7 @@ class HttpEndpoint:
         try:
             return Answer(self._client.send(request, stream=True), self._transport, self._backend)
         except _UNSENT_ERRORS as error:
-            about = f"the endpoint cannot be reached: {type(error).__name__}"
+            about = f"{self._url.netloc.decode()} cannot be reached: {str(error)[:_SHOWN_CHARS]}"
             raise ModelError(ErrorKind.TRANSPORT, about, usage=NOTHING_USED) from error
         except httpcore.TimeoutException as error:
             raise ModelError(ErrorKind.TIMEOUT, "the endpoint did not answer in time") from error
@@ -134,6 +134,8 @@ _FIXED_HEADERS = {
     "accept-encoding": "identity",
     "user-agent": "covey",
 }
+_SHOWN_CHARS = 120
+
 _UNSENT_ERRORS = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError)
 _TRANSPORT_ERRORS = (httpcore.NetworkError, httpcore.ProtocolError)
 

@@ -75,13 +75,18 @@ class AssistantTurn(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One message of a conversation. `calls` only on assistant messages; `call_id` and `tool` only on tool ones."""
+    """One message of a conversation. `calls` only on assistant messages; `call_id` and `tool` only on tool ones.
+
+    `is_source`: the content is what a tool found, so an answer may be grounded in it. Errors, refusals and what a
+    tool says of its own effect are not: they can repeat the model's words.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     tool: str = ""
+    is_source: bool = False
 
 
 class ToolSchema(msgspec.Struct, frozen=True):

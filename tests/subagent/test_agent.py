@@ -219,6 +219,7 @@ def test_tokens_stop_the_run_before_a_call_that_could_pass_the_limit(world) -> N
     w = world([reply], limits=Limits(tokens=6_000))
     outcome = w.child.outcome()
     assert (outcome.status, outcome.detail) == ("exhausted_tokens", "tokens")
+    assert "tokens, 1900 are left" in outcome.about
     assert outcome.usage.tokens <= 6_000
     assert len(w.endpoint.requests) == 1
 
@@ -274,10 +275,29 @@ def test_a_wrong_value_is_sent_back_and_the_right_one_is_the_result(world) -> No
     assert len(w.bodies("corrected")) == 1
 
 
+ECHOES = [
+    {"name": "read_file", "arguments": {"path": "EUR 7777"}},
+    {"name": "read_file", "arguments": {"EUR 7777": "1"}},
+    {"name": "read_file", "arguments": {"path": "notes.txt", "offset_line": "EUR 7777"}},
+    {"name": "EUR 7777", "arguments": {}},
+    {"name": "write_file", "arguments": {"path": "EUR 7777", "content": "x"}},
+]
+
+
+@pytest.mark.parametrize("call", ECHOES)
+def test_an_answer_is_not_grounded_in_the_models_own_words_that_a_tool_repeats(world, call: dict) -> None:
+    schema = JsonFormat(msgspec.Raw(b'{"type":"object","required":["total"]}'))
+    contract = Contract("What is the total?", schema, grounded=True)
+    w = world([{"calls": [call]}, {"text": '{"total":"EUR 7777"}', "repeat": "forever"}], contract=contract)
+    outcome = w.child.outcome()
+    assert (outcome.status, outcome.detail) == ("stalled", "contract")
+
+
 def test_a_contract_that_is_missed_three_times_is_stalled(world) -> None:
     w = world([{"text": "no json", "repeat": "forever"}], contract=Contract("x", ANSWER))
     outcome = w.child.outcome()
     assert (outcome.status, outcome.detail, outcome.partial) == ("stalled", "contract", "no json")
+    assert outcome.about == "answer 3 did not meet the contract: 1 problems"
     assert len(w.endpoint.requests) == 3
 
 
