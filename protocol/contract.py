@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -18,7 +18,8 @@ class JsonFormat(msgspec.Struct, frozen=True):
     json: msgspec.Raw
 
 
-OutputFormat = Literal["text", "markdown"] | JsonFormat
+TextFormat = Literal["text", "markdown"]
+OutputFormat = TextFormat | JsonFormat
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ class ProbeInFile(Probe, frozen=True, forbid_unknown_fields=True):
 class ContractFile(Contract, frozen=True, forbid_unknown_fields=True):
     """The same, as a file: a frame ignores unknown fields, a file that a user wrote refuses them at every level."""
 
-    output_format: Literal["text", "markdown"] | JsonFormatInFile = "text"
+    output_format: TextFormat | JsonFormatInFile = "text"
     probes: tuple[ProbeInFile, ...] = ()
 
 
@@ -69,8 +70,39 @@ def parse_contract(text: bytes, source: str) -> Contract:
     try:
         msgspec.json.decode(text, type=ContractFile)
         contract = msgspec.json.decode(text.decode(), type=Contract)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except msgspec.ValidationError as error:
+        _check_format(text, source)
         raise SpecError(source, f"{error}; see docs/contract.md for the fields") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SpecError(source, _where_broken(text) or str(error)) from error
     if not contract.objective.strip():
         raise SpecError(f"{source}: objective", "is empty: say what the agent is to do")
     return contract
+
+
+def _check_format(text: bytes, source: str) -> None:
+    """Raise SpecError with the choices if that is what is wrong with a file. What follows a bad field may be broken."""
+    try:
+        decoded = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return
+    given = decoded.get("output_format", "text") if isinstance(decoded, dict) else "text"
+    if given not in get_args(TextFormat) and not isinstance(given, dict):
+        shown = msgspec.json.encode(given).decode()[:40]
+        choices = ", ".join(f'"{name}"' for name in get_args(TextFormat))
+        raise SpecError(f"{source}: output_format", f'{shown} is none of {choices}, {{"json": SCHEMA}}')
+
+
+def _where_broken(text: bytes) -> str | None:
+    """The place at which a text stops being JSON; None where the standard library, which counts lines, takes it."""
+    import json  # only a broken file needs it
+
+    try:
+        json.loads(text.decode())
+    except json.JSONDecodeError as found:
+        return f"is no JSON: line {found.lineno}, column {found.colno}: {found.msg}"
+    except UnicodeDecodeError as found:
+        return f"is not UTF-8 (byte {found.start})"
+    except ValueError:  # a number that is longer than Python converts
+        return None
+    return None

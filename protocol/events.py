@@ -33,7 +33,9 @@ FAMILIES = (
 EVENTS: dict[str, EventKind] = {
     "run.start": EventKind("info", ("model", "workspace", "writable"), "a run was accepted and its budget minted"),
     "run.end": EventKind(
-        "info", ("status", "detail", "abort", "exit_code", "tokens", "steps", "about"), "the record was settled"
+        "info",
+        ("status", "detail", "abort", "exit_code", "tokens", "steps", "about"),
+        "the record was settled; level warning with exit code 3, error with any other but 0",
     ),
     "agent.spawn": EventKind("debug", ("child_pid", "method"), "a child process was started"),
     "agent.ready": EventKind("info", ("features",), "set-up is done in the child"),

@@ -96,8 +96,8 @@ class Secrets(msgspec.Struct, frozen=True):
 class Spawn(Frame, frozen=True, tag="spawn"):
     """First, once. Identity, depth and limits are minted by the supervisor.
 
-    `journal` is the path to write; a journal that has entries already is gone on with. A child that had no ping
-    for three intervals starts no new model call and no new effect.
+    `journal` is the path to write; one that has entries already is refused, for a run never starts over. A child
+    that had no ping for three intervals starts no new model call and no new effect.
     """
 
     run_id: str

@@ -6,8 +6,6 @@ A schema is closed: a `$ref` to anything outside it is refused, never fetched.
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 import jsonschema_rs
 import msgspec
 
@@ -16,6 +14,21 @@ from protocol.errors import SpecError
 Validator = jsonschema_rs.Validator
 
 _SHOWN_CHARS = 80
+_HERE = "covey:///"
+"""Where the schema is said to lie: a `$ref` to a file beside it leads there, and so to us."""
+
+_TYPES = "array, boolean, integer, null, number, object, string, or a list of these"
+
+
+class _Outside:
+    """Refuses everything that the schema would have fetched, and remembers what that was."""
+
+    def __init__(self) -> None:
+        self.uris: list[str] = []
+
+    def __call__(self, uri: str) -> None:
+        self.uris.append(uri.removeprefix(_HERE))
+        raise ValueError
 
 
 def compile_schema(schema: bytes, source: str) -> Validator:
@@ -25,16 +38,21 @@ def compile_schema(schema: bytes, source: str) -> Validator:
     leads nowhere these are an unknown `$schema`, and nesting over 255 levels. Errors of the validator call the
     value that they are about "it", and carry it as `instance`.
     """
+    outside = _Outside()
     try:
         decoded = msgspec.json.decode(schema, type=dict[str, object])
-        return jsonschema_rs.validator_for(decoded, retriever=_refuse, mask="it", validate_formats=True)
+        return jsonschema_rs.validator_for(decoded, retriever=outside, base_uri=_HERE, mask="it", validate_formats=True)
     except jsonschema_rs.ValidationError as error:
-        place = "".join(f"[{part!r}]" for part in error.instance_path)
-        value = "" if error.instance is None else f" = {str(error.instance)[:_SHOWN_CHARS]!r}"
-        raise SpecError(source, f"is no JSON Schema that can be used: schema{place}{value}: {error.message}") from error
+        if outside.uris and outside.uris[0] != decoded.get("$schema"):
+            problem = f"{outside.uris[0]} lies outside the schema: put what it refers to under $defs"
+            raise SpecError(source, problem) from error
+        raise SpecError(source, f"is no JSON Schema that can be used: {_describe(error)}") from error
     except (ValueError, RecursionError) as error:
         raise SpecError(source, f"is no JSON Schema that can be used: {error}") from error
 
 
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"{uri} lies outside the schema: put what it refers to under $defs")
+def _describe(error: jsonschema_rs.ValidationError) -> str:
+    place = "".join(f"[{part!r}]" for part in error.instance_path)
+    value = "" if error.instance is None else f" = {str(error.instance)[:_SHOWN_CHARS]!r}"
+    is_unknown_type = list(error.schema_path[-2:]) == ["type", "anyOf"]
+    return f"schema{place}{value}: {f'it is none of {_TYPES}' if is_unknown_type else error.message}"

@@ -29,6 +29,7 @@ from subagent.model_call import ModelCaller
 from subagent.models.open import open_wire
 from subagent.models.types import Message, ToolSchema, Wire
 from subagent.outcome import last_words, make_outcome
+from subagent.payload import check_spawn
 from subagent.reading import Reading
 from subagent.run import Run
 from subagent.tools.finish import FINISH_SCHEMA
@@ -41,12 +42,16 @@ FEATURES = ("cancel", "pause", "inject", "grant")
 def run_agent(spawn: Spawn, control: Control) -> None:
     """Run one agent to its end and send its result. Returns once the result is on the wire."""
     try:
+        check_spawn(spawn)
         journal = open_journal(Path(spawn.journal))
     except (CoveyError, OSError) as error:
-        control.end(_failed(Detail.SETUP, f"journal: {error}"))
+        control.end(_failed(Detail.SETUP, str(error)))
         return
     try:
-        control.end(_run_journalled(spawn, control, journal))
+        if journal.entries:
+            control.end(_failed(Detail.SETUP, f"{spawn.journal} has entries already: a run never starts over"))
+        else:
+            control.end(_run_journalled(spawn, control, journal))
     finally:
         journal.close()
 

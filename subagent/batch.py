@@ -16,6 +16,7 @@ from subagent.brain.state import PlannedCall
 from subagent.cancel import CancelRaised
 from subagent.models.types import Message, ToolCall
 from subagent.run import Run
+from subagent.tools.finish import FINISH
 from subagent.tools.registry import Registry
 from subagent.tools.types import PreparedCall, Tool, ToolFailed, ToolRefused
 
@@ -76,8 +77,8 @@ class BatchRunner:
                 after_sha256=image.after_sha256 if image else None,
             )
         )
-        run.report()
         run.emit("tool.call", call_id=call.id, tool=call.name, args_bytes=len(call.arguments))
+        run.report()
         began_s = time.monotonic()
         run.control.busy_with("tool", TOOL_DUE_S)
         try:
@@ -94,6 +95,11 @@ class BatchRunner:
         found = outcome == "ok" and not nature.mutating
         return self._end(call, "ok" if outcome == "ok" else "error", content, began_s, found=found)
 
+    def _named(self, call: ToolCall) -> str:
+        """A tool's name for a log: what is not offered is the model's own words, and those are content."""
+        offered = call.name == FINISH or not isinstance(self._registry.find(call.name), str)
+        return call.name if offered else "unknown"
+
     def _end(
         self, call: ToolCall, outcome: CallOutcome, content: str, began_s: float, *, found: bool = False
     ) -> CallEnded:
@@ -103,7 +109,7 @@ class BatchRunner:
         run.emit(
             "tool.result",
             call_id=call.id,
-            tool=call.name,
+            tool=self._named(call),
             outcome=outcome,
             result_bytes=len(content.encode()),
             elapsed_ms=round((time.monotonic() - began_s) * 1000) if began_s else 0,

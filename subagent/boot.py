@@ -16,6 +16,10 @@ CPU_GRACE_S = 5
 """Hard CPU limit behind the one that the budget enforces (DESIGN section 5)."""
 
 
+MOST_CPU_S = 2**31
+"""More than a lifetime, and less than what setrlimit refuses."""
+
+
 def take_channel() -> tuple[int, int]:
     """Move the control link off fds 0 and 1. Returns (read end, write end)."""
     read_fd, write_fd = os.dup(0), os.dup(1)
@@ -39,5 +43,5 @@ def bind_to(parent_pid: int) -> None:
 def limit_cpu(limits: Limits) -> None:
     """The kernel's backstop for `cpu_s`, where it is set."""
     if limits.cpu_s is not None:
-        hard_s = int(limits.cpu_s) + 1 + CPU_GRACE_S
+        hard_s = min(int(limits.cpu_s) + 1 + CPU_GRACE_S, MOST_CPU_S)
         resource.setrlimit(resource.RLIMIT_CPU, (hard_s, hard_s))

@@ -1,9 +1,9 @@
 """The child's end of the control link: the reader thread, and the one writer of frames.
 
 The reader answers pings, sets the cancel flag, and hands everything else to the main thread through plain
-attributes and queues. Both threads send through `send`: whole lines, in order, under one lock that the reader
-only tries, so that a full pipe can never stop it from seeing a cancel (DESIGN section 3). EOF on stdin means
-that the supervisor is gone: the process ends at once.
+attributes and queues. Both threads write whole lines, in order, under one lock. The reader only tries that lock,
+and the pipe does not block: what it does not take now stays for later. So a full pipe can never stop the reader
+from seeing a cancel (DESIGN section 3). EOF on stdin means that the supervisor is gone: the process ends at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import select
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -42,6 +42,8 @@ from subagent.cancel import NUDGE_INTERVAL_S, CancelGate
 EXIT_NOT_SPAWNED = 2
 EXIT_DEAF = 1
 READ_BYTES = 65_536
+MOST_WAITING = 1_000
+"""Frames behind a full pipe above which pings stay unanswered: who does not read cannot miss them."""
 
 
 class Control:
@@ -59,9 +61,11 @@ class Control:
         self._session = Session(Role.CHILD)
         self._activity = Activity("think", time.monotonic(), time.monotonic() + 60)
         self._outbox: deque[bytes] = deque()
+        self._unsent = b""
         self._posting = threading.Lock()
         self._writing = threading.Lock()
         self._ending = threading.Lock()
+        os.set_blocking(write_fd, False)
         self._wake_fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._spawn: Spawn | None = None
         self._replies: dict[str, Reply] = {}
@@ -79,10 +83,18 @@ class Control:
             self.wait_for_change(None)
         return self._spawn
 
-    def send(self, frame: AnyFrame) -> None:
-        """Write one frame. Never call it inside an open cancel region: a frame must not be torn."""
+    def queue(self, frame: AnyFrame) -> None:
+        """Put one frame behind those that wait; it leaves with the next `send` or `flush`, in order."""
         with self._posting:
             self._outbox.append(self._session.send(frame))
+
+    def send(self, frame: AnyFrame) -> None:
+        """Write one frame, and what waits before it."""
+        self.queue(frame)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits. Never call it inside an open cancel region: a frame must not be torn."""
         self._flush(blocking=True)
 
     def end(self, outcome: Outcome) -> None:
@@ -123,13 +135,22 @@ class Control:
         poll = select.poll()
         poll.register(self._read_fd, select.POLLIN)
         while True:
-            if poll.poll(NUDGE_INTERVAL_S * 1000 if self.gate.pending else None):
-                chunk = os.read(self._read_fd, READ_BYTES)
-                if not chunk:
-                    os._exit(0)
-                self._receive(chunk)
+            poll.register(self._write_fd, select.POLLOUT if self._unsent or self._outbox else 0)
+            for fd, happened in poll.poll(NUDGE_INTERVAL_S * 1000 if self.gate.pending else None):
+                self._attend(fd, happened)
             if self.gate.pending:
                 self._press()
+
+    def _attend(self, fd: int, happened: int) -> None:
+        if fd == self._write_fd:
+            if happened & select.POLLERR:
+                os._exit(0)  # nobody will ever read us again
+            self._flush(blocking=False)
+            return
+        chunk = os.read(self._read_fd, READ_BYTES)
+        if not chunk:
+            os._exit(0)
+        self._receive(chunk)
 
     def _receive(self, chunk: bytes) -> None:
         for frame in self._session.receive(chunk):
@@ -158,7 +179,8 @@ class Control:
         match frame:
             case Ping(seq):
                 self.last_ping_s = time.monotonic()
-                self._post(Pong(seq, self._activity))
+                if len(self._outbox) < MOST_WAITING:
+                    self._post(Pong(seq, self._activity))
             case Cancel():
                 self.gate.request(frame)
             case Pause():
@@ -195,21 +217,34 @@ class Control:
     # ---------------------------------------------------------------- both threads
 
     def _flush(self, *, blocking: bool) -> None:
-        """Write the outbox. Whoever holds the lock also writes what the other appended meanwhile."""
-        while self._outbox:
+        """Write the outbox. Whoever holds the lock also writes what the other appended meanwhile.
+
+        Not `blocking`: what the pipe does not take now stays for later, to the byte.
+        """
+        while self._unsent or self._outbox:
             if not self._writing.acquire(blocking=blocking):
                 return
             try:
-                while self._outbox:
-                    _write_all(self._write_fd, self._outbox.popleft())
+                if not self._write_out(blocking=blocking):
+                    return
             finally:
                 self._writing.release()
 
+    def _write_out(self, *, blocking: bool) -> bool:
+        """With the lock held: whether all of it is written."""
+        self._unsent += b"".join(self._take_outbox())
+        while self._unsent:
+            try:
+                self._unsent = self._unsent[os.write(self._write_fd, self._unsent) :]
+            except BlockingIOError:
+                if not blocking:
+                    return False
+                select.select([], [self._write_fd], [])
+            except BrokenPipeError:
+                os._exit(0)  # the supervisor is gone, and we go with it
+        return True
 
-def _write_all(fd: int, line: bytes) -> None:
-    view = memoryview(line)
-    while view:
-        try:
-            view = view[os.write(fd, view) :]
-        except BrokenPipeError:
-            os._exit(0)  # the supervisor is gone, and we go with it
+    def _take_outbox(self) -> Iterator[bytes]:
+        """What waits now. The other thread may append at any time; nobody else takes."""
+        while self._outbox:
+            yield self._outbox.popleft()

@@ -136,6 +136,7 @@ class Loop:
             return
         began_s = time.monotonic()
         run.emit("loop.paused")
+        run.control.flush()
         try:
             with run.gate.region():
                 while run.control.paused.is_set():

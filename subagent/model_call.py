@@ -74,7 +74,6 @@ class ModelCaller:
         held = Amounts(steps=1, tokens=run.conversation.prompt_estimate() + run.output_cap())
         run.account.hold(held)
         run.write(Held(turn, attempt, held))
-        run.report()
         run.emit(
             "intel.call",
             turn=turn,
@@ -82,6 +81,7 @@ class ModelCaller:
             request_bytes=run.conversation.size_bytes,
             estimated_tokens=held.tokens,
         )
+        run.report()
         return held
 
     def _call(self, turn: int, attempt: int, held: Amounts, shape: ReplyShape) -> AssistantTurn:
@@ -103,6 +103,7 @@ class ModelCaller:
         except CancelRaised:
             run.account.charge_hold(held)
             run.write(CallFailed(turn, attempt, "cancelled", Amounts(tokens=held.tokens)))
+            run.report()
             raise
         finally:
             run.control.busy_with("think", run.policy.call_timeout_s)
@@ -126,7 +127,6 @@ class ModelCaller:
                 wire_faults=_faults(reply),
             )
         )
-        run.report()
         run.emit(
             "intel.result",
             turn=turn,
@@ -139,6 +139,7 @@ class ModelCaller:
             text_chars=len(reply.text),
             elapsed_ms=round(elapsed_s * 1000),
         )
+        run.report()
 
     def _fail(self, turn: int, attempt: int, held: Amounts, error: ModelError) -> None:
         run = self._run
@@ -161,6 +162,7 @@ class ModelCaller:
     def _back_off(self, turn: int, attempt: int, error: ModelError, delay_s: float) -> None:
         run = self._run
         run.emit("intel.retry", turn=turn, attempt=attempt, kind=error.kind, delay_ms=round(delay_s * 1000))
+        run.control.flush()
         run.control.busy_with("wait", delay_s)
         with run.gate.region():
             time.sleep(delay_s)

@@ -79,12 +79,12 @@ class Run:
             self.journal.append(name, body)
 
     def emit(self, name: str, **fields: EventValue) -> None:
-        """Send an event of the vocabulary, if the supervisor wants its level."""
+        """Queue an event of the vocabulary, if the supervisor wants its level. Whoever waits next sends it first."""
         if is_logged(EVENTS[name].level, self.spawn.telemetry.level):
-            self.control.send(Event(name, fields))
+            self.control.queue(Event(name, fields))
 
     def report(self) -> None:
-        """Send the meter: absolute, so that loss and repetition are harmless."""
+        """Send the meter, and what waits: absolute, so that loss and repetition are harmless."""
         meter = self.account.meter
         self.control.send(MeterFrame(meter.spent, meter.held))
 
@@ -103,7 +103,8 @@ class Run:
         patience_s = PINGS_MISSED * self.spawn.ping_interval_s
         if time.monotonic() - self.control.last_ping_s <= patience_s:
             return
+        self.control.flush()
         with self.gate.region():
             self.control.busy_with("wait", patience_s)
-            while time.monotonic() - self.control.last_ping_s > patience_s:
-                self.control.wait_for_change(patience_s)
+            while time.monotonic() - self.control.last_ping_s > patience_s and time.monotonic() < self.deadline_s:
+                self.control.wait_for_change(min(patience_s, max(0.0, self.deadline_s - time.monotonic())))

@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from protocol.errors import SpecError
+from supervisor.cli.workspace import current_folder
 from supervisor.home import find_home
 from supervisor.local.weights import find_weights, has_engine
 from supervisor.providers import MODEL_VARIABLE, ModelFlags, choose_model
@@ -64,6 +65,7 @@ def examine(environ: Mapping[str, str]) -> tuple[Finding, ...]:
         _user_namespaces(),
         _cgroup(),
         _state(environ),
+        _folder(),
         _model(environ),
         _embedded(),
         _packages(),
@@ -179,6 +181,14 @@ def _state(environ: Mapping[str, str]) -> Finding:
     return Finding("state", False, True, f"{home} cannot be written: set COVEY_HOME to a folder of yours")
 
 
+def _folder() -> Finding:
+    """Agents read the current folder; one that is given with --workspace does as well."""
+    try:
+        return Finding("current folder", True, False, current_folder())
+    except SpecError as error:
+        return Finding("current folder", False, False, error.problem)
+
+
 def _model(environ: Mapping[str, str]) -> Finding:
     """A model that is not chosen is no fault, one that cannot be used is."""
     if not environ.get(MODEL_VARIABLE):
@@ -186,7 +196,7 @@ def _model(environ: Mapping[str, str]) -> Finding:
     try:
         chosen = choose_model(ModelFlags(), environ)
     except SpecError as error:
-        return Finding("model", False, True, str(error).partition("\n")[0])
+        return Finding("model", False, True, f"{error.field}: {error.problem}")
     key = "a key was found" if chosen.secrets.api_key else "no key"
     where = chosen.spec.base_url or "served by Covey"
     return Finding("model", True, True, f"{chosen.spec.provider}/{chosen.spec.name} at {where}, {key}")

@@ -63,10 +63,16 @@ def run_guarded(command: Callable[[], int]) -> int:
 
 
 def _open_standard_streams() -> None:
-    """A pipe must never become descriptor 0, 1 or 2 because the caller had closed it."""
-    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(fd, True)
-    os.close(fd)
+    """A pipe must never become descriptor 0, 1 or 2 because the caller had closed it.
+
+    In the place of stdout nothing can be written: an answer that nobody gets is a failure, and has to show.
+    """
+    for fd, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(fd)
+        except OSError:
+            assert os.open(os.devnull, mode) == fd, "the kernel gives the lowest number that is free"
+            os.set_inheritable(fd, True)
 
 
 def _signals_to_wait_for() -> frozenset[signal.Signals]:

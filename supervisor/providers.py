@@ -17,7 +17,7 @@ from protocol.errors import SpecError
 from protocol.frames import Secrets
 from protocol.model import ModelSpec
 from supervisor.plan import ServicePlan
-from supervisor.served_models import SERVED, serve_model
+from supervisor.served_models import SERVED, NoModel, serve_model
 
 MODEL_VARIABLE = "COVEY_MODEL"
 URL_VARIABLE = "COVEY_BASE_URL"
@@ -86,27 +86,27 @@ class _Given(msgspec.Struct, frozen=True):
 
 
 def choose_model(flags: ModelFlags, environ: Mapping[str, str]) -> Chosen:
-    """The model that `flags` and `environ` name. Raises SpecError that names the place and the choices."""
+    """The model that `flags` and `environ` name. Raises SpecError that names the place, NoModel with the choices."""
     provider_name, name, source = _split(_first(("--model", flags.model), _variable(environ, MODEL_VARIABLE)))
     if provider_name in SERVED:
         return _served(provider_name, name, source, flags)
     provider = PROVIDERS.get(provider_name)
     if provider is None:
-        raise SpecError(source, f"no provider {provider_name[:40]!r}{_near(provider_name)}; {_choices()}")
+        raise NoModel(source, f"no provider {provider_name[:40]!r}{_near(provider_name)}", _choices())
     base_url, chosen_url = _base_url(provider, flags, environ)
     key = _key(provider, environ)
     if key is None and provider.needs_key and not chosen_url:
-        raise SpecError(source, f"no key for {provider.name}: set {provider.keys[0]} or {KEY_VARIABLE}; {_choices()}")
+        raise NoModel(source, f"no key for {provider.name}: set {provider.keys[0]} or {KEY_VARIABLE}", _choices())
     return Chosen(_spec(provider.name, name, base_url, flags.context_window), Secrets(api_key=key))
 
 
 def _split(model: _Given | None) -> tuple[str, str, str]:
     """Provider, name and source. The name may hold slashes: only the first one divides."""
     if model is None:
-        raise SpecError("--model", f"no model is chosen; {_choices()}")
+        raise NoModel("--model", "no model is chosen", _choices())
     provider, slash, name = model.text.partition("/")
     if not slash:
-        raise SpecError(model.source, f"{model.text[:80]!r} has no provider: write PROVIDER/NAME; {_choices()}")
+        raise NoModel(model.source, f"{model.text[:80]!r} has no provider: write PROVIDER/NAME", _choices())
     if not name.strip() or not name.isprintable():
         raise SpecError(model.source, f"write a name behind {provider[:40] + '/'!r}, without control characters")
     return provider, name, model.source

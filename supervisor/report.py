@@ -6,7 +6,7 @@ import os
 from collections import Counter
 
 from protocol.budget import Meter
-from protocol.events import EVENTS, check_event
+from protocol.events import EVENTS, Level, check_event
 from protocol.frames import Event, EventValue
 from protocol.journal.log import utc_now
 from supervisor.channel import DISPLAY_EVENT
@@ -22,9 +22,9 @@ class Reporter:
         self._run_id = run_id
         self._observer = observer
 
-    def emit(self, child: str, name: str, fields: dict[str, EventValue]) -> None:
-        """Tell an event of the supervisor's own."""
-        self._tell(child, name, fields, os.getpid())
+    def emit(self, child: str, name: str, fields: dict[str, EventValue], level: Level | None = None) -> None:
+        """Tell an event of the supervisor's own. `level`: where it is another than the vocabulary's."""
+        self._tell(child, name, fields, os.getpid(), level)
 
     def pass_on(self, child: str, pid: int, frame: Event) -> None:
         """Tell an agent's event, if it is in the vocabulary. Display text goes its own way and is no event."""
@@ -49,10 +49,10 @@ class Reporter:
         """Time has passed."""
         self._observer.tick()
 
-    def _tell(self, child: str, name: str, fields: dict[str, EventValue], pid: int) -> None:
+    def _tell(self, child: str, name: str, fields: dict[str, EventValue], pid: int, level: Level | None = None) -> None:
         event = LogEvent(
             ts=utc_now(),
-            level=EVENTS[name].level,
+            level=level or EVENTS[name].level,
             event=name,
             run=self._run_id,
             agent=agent_name(self._run_id, child),

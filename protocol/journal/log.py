@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,10 +89,13 @@ class Journal:
 def open_journal(path: Path, write: Write = os.write) -> Journal:
     """Lock `path` (made if missing, mode 0600), cut a torn tail off, and be ready to append.
 
-    Raises JournalLocked if another process has it, RemoteProtocolError for damage, OSError from the disk.
+    Raises JournalLocked if another process has it, RemoteProtocolError for damage or for what is no regular file
+    (a FIFO would hang us, /dev/full never end), OSError from the disk.
     """
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise RemoteProtocolError("damaged", f"{path} is no regular file")
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

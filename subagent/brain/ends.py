@@ -32,8 +32,8 @@ COMPLETED = End(Status.COMPLETED, answered=True)
 
 
 def spent(dimension: str) -> End:
-    """The end of a run whose limit in `dimension` is reached."""
-    return _DIMENSIONS[dimension]
+    """The end of a run whose limit in `dimension` is reached. A dimension that we do not know counts as tokens."""
+    return _DIMENSIONS.get(dimension, _DIMENSIONS["tokens"])
 
 
 def explain(end: End, situation: Situation) -> str:
@@ -47,7 +47,7 @@ def explain(end: End, situation: Situation) -> str:
 
 
 def stopped(stop: Stop) -> End:
-    """The end of a run that was cancelled. A budget that names no dimension counts as tokens."""
+    """The end of a run that was cancelled."""
     if stop.reason == "budget":
         return spent(stop.dimension or "tokens")
     return _REASONS[stop.reason]

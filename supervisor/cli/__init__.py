@@ -5,32 +5,39 @@ Imports click and nothing else at the top: a command pays only for what it uses.
 
 from __future__ import annotations
 
+import io
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout
 
 import click
 
 from protocol.status import EXIT_OK, EXIT_PARTIAL, EXIT_USAGE
+from supervisor.cli.streams import put, tell
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return the process's exit code. `argv` is without the program's name."""
+    """Run one command and return the process's exit code. `argv` is without the program's name.
+
+    What a command prints (help, a version, findings) is gathered and written at its end, here alone. The answer of
+    a run does not pass through here: supervisor.cli.delivery writes it.
+    """
     from supervisor.cli.commands import covey
     from supervisor.cli.problems import UsageProblems
 
     _interrupt_on(signal.SIGTERM, signal.SIGHUP)
+    printed = io.StringIO()
     try:
-        code = covey.main(args=None if argv is None else list(argv), prog_name="covey", standalone_mode=False)
+        with redirect_stdout(printed):
+            code = covey.main(args=None if argv is None else list(argv), prog_name="covey", standalone_mode=False)
     except UsageProblems as error:
-        return _refuse("covey run", error.problems)
+        return _refuse(error.command, error.problems)
     except click.UsageError as error:
         return _refuse(error.ctx.command_path if error.ctx else "covey", [error.format_message()])
     except (click.Abort, KeyboardInterrupt):
-        with suppress(OSError):
-            click.echo("covey: interrupted before the run began", err=True)
+        tell(["covey: interrupted before the run began"])
         return EXIT_PARTIAL
-    return code if isinstance(code, int) else EXIT_OK
+    return put(printed.getvalue().encode("utf-8", "replace"), code if isinstance(code, int) else EXIT_OK)
 
 
 def _interrupt_on(*numbers: signal.Signals) -> None:
@@ -41,12 +48,6 @@ def _interrupt_on(*numbers: signal.Signals) -> None:
 
 
 def _refuse(command: str, problems: Sequence[str]) -> int:
-    with suppress(OSError):  # stderr may be a pipe that nobody reads: the code says it too
-        _explain(command, problems)
+    choices_last = sorted(problems, key=lambda told: "\n" in told)
+    tell([*(f"{command}: {problem}" for problem in choices_last), f"Try '{command} --help'."])
     return EXIT_USAGE
-
-
-def _explain(command: str, problems: Sequence[str]) -> None:
-    for problem in sorted(problems, key=lambda told: "\n" in told):  # the lists of choices last
-        click.echo(f"{command}: {problem}", err=True)
-    click.echo(f"Try '{command} --help'.", err=True)

@@ -4,22 +4,24 @@ exit code 0    stdout: the answer, or the JSON value of a JSON contract
 exit code 3    stdout: the partial result, where there is one
 any other      stdout: nothing
 --json         stdout: one record, whatever the end
+
+On a terminal the answer, which is a model's text, loses its control characters: it could else move the cursor,
+recolour or retitle. JSON has them as escapes there, and so keeps its value.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
 
 import msgspec
 
 from protocol.contract import Contract, JsonFormat
 from protocol.record import TerminalRecord, Usage
-from protocol.status import EXIT_CRASHED, EXIT_OK, EXIT_PARTIAL, Abort, Detail, TerminalStatus
+from protocol.status import EXIT_OK, EXIT_PARTIAL, Abort, Detail, TerminalStatus
+from supervisor.cli import streams
+from supervisor.cli.corrections import last_problems
 from supervisor.console.ending import describe_end
-
-STDOUT, STDERR = 1, 2
+from supervisor.console.rendering import escape_controls, without_controls
 
 
 class RecordLine(msgspec.Struct, frozen=True):
@@ -41,22 +43,17 @@ class RecordLine(msgspec.Struct, frozen=True):
 
 
 def deliver(record: TerminalRecord, contract: Contract, *, as_json: bool, as_text: bool) -> int:
-    """Write the end of a run and return the exit code of the process: the record's.
+    """Write the end of a run and return the exit code of the process: the record's, unless stdout fails.
 
-    A reader that closed the pipe changes nothing. An answer that could not be written is told on stderr,
-    and 0 becomes 1: a caller must not go on with half an answer. `as_text`: stderr is for people.
+    `as_text`: stderr is for people.
     """
     if as_text:
-        _tell(describe_end(record))
+        streams.tell(describe_end(record, last_problems(record)))
     answer = encode_record(record) if as_json else encode_answer(record, contract)
-    try:
-        _write(STDOUT, answer)
-    except BrokenPipeError:
-        return record.exit_code
-    except OSError as error:
-        _tell([f"covey: stdout cannot be written: {error.strerror}; the result is in {record.journal}"])
-        return record.exit_code or EXIT_CRASHED
-    return record.exit_code
+    if os.isatty(streams.STDOUT):
+        is_json = as_json or (_asks_for_json(contract) and record.result is not None)
+        answer = (escape_controls if is_json else without_controls)(answer.decode()).encode()
+    return streams.put(answer, record.exit_code, f"; the result is in {record.journal}")
 
 
 def encode_record(record: TerminalRecord) -> bytes:
@@ -71,23 +68,15 @@ def encode_answer(record: TerminalRecord, contract: Contract) -> bytes:
         return b""
     if record.result is None:
         return _text_line(record.partial) if record.exit_code == EXIT_PARTIAL and record.partial else b""
-    if isinstance(contract.output_format, JsonFormat):
+    if _asks_for_json(contract):
         return msgspec.json.format(bytes(record.result), indent=-1) + b"\n"
     return _text_line(msgspec.json.decode(record.result, type=str))
+
+
+def _asks_for_json(contract: Contract) -> bool:
+    return isinstance(contract.output_format, JsonFormat)
 
 
 def _text_line(text: str) -> bytes:
     """As it is, but for its end: one LF, however many there were."""
     return text.rstrip("\n").encode("utf-8", "replace") + b"\n"
-
-
-def _tell(lines: Sequence[str]) -> None:
-    """Words on stderr. If that is gone too, there is nobody left to tell."""
-    with suppress(OSError):
-        _write(STDERR, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-
-
-def _write(fd: int, content: bytes) -> None:
-    """All of it, without a buffer that could fail later, when nobody looks."""
-    while content:
-        content = content[os.write(fd, content) :]

@@ -6,39 +6,50 @@ It is an ordinary run, with the words around it that a first-time reader needs. 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
-from protocol.journal.entries import Corrected
-from protocol.journal.log import read_journal
+from supervisor.cli.corrections import read_corrections
 from supervisor.cli.delivery import deliver
 from supervisor.cli.planning import RunFlags, plan_run
+from supervisor.cli.problems import UsageProblems
 from supervisor.cli.run import supervise_shown
+from supervisor.cli.streams import STDERR, tell
+from supervisor.console.rendering import clean
 from supervisor.local.demo_job import CONTRACT_FILE, DEMO_FOLDER, DEMO_ORDER, instruction
+from supervisor.providers import ModelFlags, choose_model
+from supervisor.served_models import NoModel
 
+COMMAND = "covey demo"
 MODEL = "local/smollm2"
 _OF_OTHER_MODELS = ("COVEY_MODEL", "COVEY_BASE_URL", "COVEY_API_KEY")
 
 
 def run_demo() -> int:
     """Run the demo and return the run's exit code. Raises UsageProblems if the embedded model is not installed."""
+    try:
+        choose_model(ModelFlags(MODEL), {})
+        return _watch_run()
+    except NoModel as error:
+        raise UsageProblems([error.advice], COMMAND) from error
+    except UsageProblems as error:
+        raise UsageProblems(error.problems, COMMAND) from error
+
+
+def _watch_run() -> int:
     os.chdir(DEMO_FOLDER)
     flags = RunFlags(
         contract=CONTRACT_FILE.name,
         instruction=instruction(DEMO_ORDER),
         model=MODEL,
-        log_format="auto" if sys.stderr.isatty() else "text",
+        log_format="auto" if os.isatty(STDERR) else "text",
     )
     plan, view = plan_run(flags, _without_other_models(os.environ))
-    _tell(*_opening(flags))
+    tell(_opening(flags))
     record, _ = supervise_shown(plan, view)
-    _tell("", *_checked(Path(record.journal)))
+    tell(["", *_checked(read_corrections(Path(record.journal)))])
     code = deliver(record, plan.contract, as_json=False, as_text=True)
-    _tell("", *_closing(flags))
+    tell(["", *_closing(flags)])
     return code
 
 
@@ -57,13 +68,11 @@ def _opening(flags: RunFlags) -> list[str]:
     ]
 
 
-def _checked(journal: Path) -> list[str]:
-    """What the contract's check had to say, from the journal of the run."""
-    entries = read_journal(journal) if journal.exists() else ()
-    corrected = [msgspec.json.decode(e.body, type=Corrected) for e in entries if e.type == "corrected"]
-    if not corrected:
+def _checked(corrections: Sequence[Sequence[str]]) -> list[str]:
+    """What the contract's check had to say."""
+    if not corrections:
         return ["The check found nothing wrong with the first answer."]
-    return [f"The check sent this back: {problem}" for one in corrected for problem in one.problems]
+    return [f"The check sent this back: {clean(problem)}" for problems in corrections for problem in problems]
 
 
 def _closing(flags: RunFlags) -> list[str]:
@@ -72,9 +81,3 @@ def _closing(flags: RunFlags) -> list[str]:
         "The same with a real model:",
         f'$ OPENAI_API_KEY=… covey run "{flags.instruction}" --contract {flags.contract} --model openai/NAME',
     ]
-
-
-def _tell(*lines: str) -> None:
-    with suppress(OSError):  # nobody reads stderr: the answer goes to stdout all the same
-        sys.stderr.write("\n".join(lines) + "\n")
-        sys.stderr.flush()

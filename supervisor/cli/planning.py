@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 import msgspec
 
 from protocol.contract import Contract
+from protocol.errors import SpecError
 from protocol.events import LEVELS, Level
 from protocol.frames import Policy, Scope, Secrets, Telemetry
 from protocol.ids import RunId, make_run_id, parse_run_id
@@ -18,7 +19,7 @@ from protocol.model import ModelSpec
 from supervisor.cli.problems import Problems
 from supervisor.cli.sources import STDIN, TaskFlags, read_task
 from supervisor.cli.values import parse_choice, parse_duration, parse_limit, parse_utf8, parse_window
-from supervisor.cli.workspace import read_scope
+from supervisor.cli.workspace import check_artifacts, read_scope
 from supervisor.console import FORMATS, Format
 from supervisor.home import find_home
 from supervisor.plan import RunPlan
@@ -65,9 +66,11 @@ def plan_run(flags: RunFlags, environ: Mapping[str, str], problems: Sequence[str
     chosen = _model(flags, environ, found)
     home = found.take(lambda: str(find_home(environ)), "")
     scope = found.take(lambda: read_scope(flags.workspace, find_home(environ)), Scope()) if home else Scope()
-    run_id = found.take(lambda: _new_run_id() if flags.run_id is None else parse_run_id(flags.run_id), RunId(""))
+    run_id = found.take(lambda: _run_id(flags.run_id), RunId(""))
     # An unknown flag leaves its value behind, which would pass for the instruction.
     contract = _task(flags, found) if not problems else Contract("")
+    if scope.workspace:
+        found.take(lambda: check_artifacts(contract.artifacts, scope), None)
     found.stop_if_any()
     plan = RunPlan(
         run_id=run_id,
@@ -116,6 +119,15 @@ def _task(flags: RunFlags, found: Problems) -> Contract:
 def _given(found: Problems, flag: str, text: str | None, parse: Callable[[str, str], T], otherwise: T) -> T:
     """A flag's value, or `otherwise` where it was not given."""
     return otherwise if text is None else found.take(lambda: parse(flag, text), otherwise)
+
+
+def _run_id(given: str | None) -> RunId:
+    if given is None:
+        return _new_run_id()
+    try:
+        return parse_run_id(given)
+    except SpecError as error:
+        raise SpecError("--run-id", error.problem) from error
 
 
 def _new_run_id() -> RunId:

@@ -11,10 +11,11 @@ T = TypeVar("T")
 
 
 class UsageProblems(CoveyError):
-    """The command cannot run, and nothing has happened yet. One text for each problem."""
+    """`command` cannot run, and nothing has happened yet. One text for each problem."""
 
-    def __init__(self, problems: Sequence[str]) -> None:
+    def __init__(self, problems: Sequence[str], command: str = "covey run") -> None:
         self.problems = tuple(problems)
+        self.command = command
         super().__init__("; ".join(self.problems))
 
 

@@ -17,6 +17,7 @@ MAX_CONTRACT_BYTES = 256 * 1024
 """A contract travels whole inside the `spawn` frame, whose line ends at 1 MiB."""
 
 STDIN = "-"
+_STDIN_NAME = "standard input"
 
 
 class TaskFlags(msgspec.Struct, frozen=True):
@@ -64,10 +65,19 @@ def read_contract(path: str) -> Contract:
 
 def _read_instruction(flags: TaskFlags) -> str:
     if STDIN in (flags.instruction, flags.file):
-        return _as_instruction("standard input", sys.stdin.buffer.read(MAX_INLINE_BYTES + 1))
+        return _as_instruction(_STDIN_NAME, _read_standard_input())
     if flags.file is not None:
         return _as_instruction(f"-f {flags.file}", _read_file("-f", flags.file, MAX_INLINE_BYTES))
     return _as_instruction("INSTRUCTION", os.fsencode(flags.instruction or ""))
+
+
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:  # Python's way to say that the caller closed it
+        raise SpecError(_STDIN_NAME, "is closed: give the instruction as an argument or with -f FILE")
+    try:
+        return sys.stdin.buffer.read(MAX_INLINE_BYTES + 1)
+    except OSError as error:
+        raise SpecError(_STDIN_NAME, f"cannot be read: {error.strerror}") from error
 
 
 def _as_instruction(source: str, raw: bytes) -> str:

@@ -17,7 +17,7 @@ _DURATION = re.compile("".join(rf"(?:([0-9]{{1,9}}){unit}(?![a-z]))?" for unit, 
 
 def parse_limit(flag: str, text: str) -> int:
     """A limit: a whole number above zero. Raises SpecError naming `flag`."""
-    number = _whole(flag, text)
+    number = _whole(flag, text, "above zero")
     if number == 0:
         raise SpecError(flag, "0 is not a limit: give a whole number above zero, or leave it out for the default")
     return number
@@ -25,12 +25,12 @@ def parse_limit(flag: str, text: str) -> int:
 
 def parse_window(flag: str, text: str) -> int:
     """A context window in tokens; 0 turns its checks off. Raises SpecError naming `flag`."""
-    return _whole(flag, text)
+    return _whole(flag, text, "zero or above")
 
 
-def _whole(flag: str, text: str) -> int:
+def _whole(flag: str, text: str, wanted: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise SpecError(flag, f"{text[:40]!r} is not a whole number above zero")
+        raise SpecError(flag, f"{text[:40]!r} is not a whole number, {wanted}")
     if len(text) > 16 or int(text) > MAX_COUNT:
         raise SpecError(flag, f"is larger than {MAX_COUNT}")
     return int(text)

@@ -71,6 +71,8 @@ def finished_line(progress: Progress, event: LogEvent) -> str | None:
             return f"turn {progress.turn}: {tokens}, {_ms(event)}"
         case "loop.correction":
             return f"  the check sent the answer back, problems: {clean(str(fields.get('problems')))}"
+        case "run.end":
+            return None  # the end is told in words, below the last line (supervisor.console.ending)
         case _:
             return text_line(event) if event.level in ("warning", "error") else None
 

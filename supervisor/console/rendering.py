@@ -5,6 +5,7 @@ An event's own fields never stand in the place of ts, level, event, run, agent, 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import msgspec
@@ -16,6 +17,8 @@ LONGEST_VALUE = 1_000
 """Characters of one field that are shown; fields hold counts and words, never content."""
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What a terminal acts on, all but newline and tab."""
 
 
 def json_line(event: LogEvent) -> bytes:
@@ -45,6 +48,16 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable() and len(text) <= LONGEST_VALUE:
         return text
     return "".join(c for c in _shortened(text) if unicodedata.category(c) not in _INVISIBLE)
+
+
+def without_controls(text: str) -> str:
+    """A text of many lines without what a terminal would act on."""
+    return _CONTROL.sub("", text)
+
+
+def escape_controls(encoded: str) -> str:
+    """The same JSON value, with what a terminal would act on written as escapes."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded)
 
 
 def _shortened(text: str) -> str:

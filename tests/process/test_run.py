@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.process.covey import READ_NOTES, Sandbox
+from tests.process.covey import COVEY, READ_NOTES, Sandbox
 
 RECORD_KEYS = [
     "run", "agent", "path", "status", "detail", "abort", "exit_code", "result", "partial", "usage", "started_at",
@@ -137,3 +138,54 @@ def test_what_a_run_writes_is_for_its_owner_only(sandbox: Sandbox) -> None:
     sandbox.record("go", "--model", sandbox.script({"text": "x"}))
     for path in sandbox.home.rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_contract_that_is_missed_tells_people_why(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "contract.json").write_text(
+        json.dumps({"objective": "x", "output_format": {"json": {"type": "array"}}})
+    )
+    model = sandbox.script({"text": '{"a": 1}', "repeat": "forever"})
+    ran = sandbox.run("run", "--contract", str(tmp_path / "contract.json"), "--model", model, "--log-format", "text")
+    told = ran.stderr.decode()
+    assert "covey: stalled / contract" in told
+    assert 'covey: the last answer was not accepted: $: it is not of type "array"' in told
+
+
+def test_a_refusal_tells_people_the_agents_words_and_programs_find_them_in_partial(sandbox: Sandbox) -> None:
+    finish = {"name": "finish", "arguments": {"status": "refused", "summary": "no receipt\x1b[2J here"}}
+    ran = sandbox.run("run", "go", "--model", sandbox.script({"calls": [finish]}), "--log-format", "text")
+    assert (ran.returncode, ran.stdout) == (5, b"")
+    assert "covey: the agent says: no receipt[2J here\n" in ran.stderr.decode()
+    assert sandbox.record("go", "--model", sandbox.script({"calls": [finish]}))["partial"] == "no receipt\x1b[2J here"
+
+
+@pytest.mark.parametrize(
+    ("reply", "flags", "seen"),
+    [
+        ({"text": "ok"}, [], []),
+        ({"status": 401}, [], [("error", 4)]),
+        ({**READ_NOTES, "text": "so far", "repeat": "forever"}, ["--steps", "1"], []),
+    ],
+)
+def test_a_log_of_errors_alone_tells_a_run_that_failed(sandbox: Sandbox, reply, flags, seen) -> None:
+    ran = sandbox.run("run", "go", "--model", sandbox.script(reply), "--log-level", "error", *flags)
+    events = [json.loads(line) for line in ran.stderr.splitlines()]
+    assert [(e["level"], e["exit_code"]) for e in events if e["event"] == "run.end"] == seen
+
+
+def test_a_log_of_warnings_tells_a_partial_result(sandbox: Sandbox) -> None:
+    model = sandbox.script({**READ_NOTES, "text": "so far", "repeat": "forever"})
+    ran = sandbox.run("run", "go", "--model", model, "--log-level", "warning", "--steps", "1")
+    last = json.loads(ran.stderr.splitlines()[-1])
+    assert (ran.returncode, last["event"], last["level"]) == (3, "run.end", "warning")
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_an_answer_that_nobody_gets_because_stdout_is_closed_is_a_failure(sandbox: Sandbox, flags) -> None:
+    arguments = ["run", "go", "--model", sandbox.script({"text": "ok"}), "--log-format", "text", *flags]
+    ran = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", COVEY, *arguments],
+        cwd=sandbox.workspace, env=sandbox.environment, capture_output=True, timeout=40, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    assert b"covey: stdout cannot be written: Bad file descriptor; the result is in " in ran.stderr

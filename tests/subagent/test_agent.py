@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -28,7 +29,8 @@ from protocol.frames import (
     Telemetry,
     WorkspaceRoot,
 )
-from protocol.journal.log import read_journal
+from protocol.journal.entries import Paused
+from protocol.journal.log import open_journal, read_journal
 from protocol.limits import Limits
 from protocol.model import ModelSpec
 from protocol.testing import minimal_spawn
@@ -367,6 +369,65 @@ def test_a_key_is_sent_and_is_nowhere_in_the_journal_or_the_frames(world) -> Non
     assert w.endpoint.requests[0].bearer_sha256 is not None
     assert SECRET not in w.journal.read_text()
     assert SECRET not in repr(w.child.frames)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"limits": Limits(steps=0)},
+        {"limits": Limits(deadline_s=-1.0)},
+        {"limits": Limits(cpu_s=1e300)},
+        {"ping_interval_s": 0.0},
+        {"ping_interval_s": -1.0},
+        {"policy": Policy(repeat_cap=0)},
+        {"policy": Policy(corrections=-1)},
+        {"policy": Policy(call_timeout_s=0.0)},
+        {"journal": ""},
+        {"journal": "a\0b"},
+        {"journal": "/dev/full"},
+        {"journal": "/"},
+    ],
+)
+def test_a_payload_that_no_run_can_have_fails_before_ready(world, changes: dict) -> None:
+    w = world([{"text": "x"}], **changes)
+    outcome = w.child.outcome()
+    assert (outcome.status, outcome.detail) == ("crashed", "setup")
+    assert outcome.about
+    assert w.endpoint.requests == ()
+
+
+def test_a_journal_that_is_a_fifo_fails_before_ready(world, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    outcome = world([{"text": "x"}], journal=str(tmp_path / "fifo")).child.outcome()
+    assert (outcome.status, outcome.detail) == ("crashed", "setup")
+
+
+def test_a_journal_that_has_entries_is_never_started_over(world, tmp_path: Path) -> None:
+    used = tmp_path / "used.jsonl"
+    journal = open_journal(used)
+    journal.append("pause", Paused(True))
+    journal.close()
+    before = used.read_bytes()
+    w = world([{"text": "x"}], journal=str(used))
+    outcome = w.child.outcome()
+    assert (outcome.status, outcome.detail) == ("crashed", "setup")
+    assert used.read_bytes() == before
+
+
+def test_a_tool_that_is_not_offered_is_not_named_in_an_event(world) -> None:
+    w = world([{"calls": [{"name": SECRET}]}, {"text": "done"}])
+    w.child.outcome()
+    assert SECRET not in repr([f for f in w.child.frames if isinstance(f, Event)])
+
+
+def test_an_interrupted_call_costs_no_step_in_the_meter_that_is_reported(world) -> None:
+    w = world([{"text": "late", "delay_s": 60}])
+    w.child.wait_for(Event, "intel.call")
+    w.child.send(Cancel("signal", 5.0))
+    outcome = w.child.outcome(within_s=5)
+    last = [frame for frame in w.child.frames if isinstance(frame, MeterFrame)][-1]
+    assert (last.spent.steps, last.held.is_zero(), outcome.usage.steps) == (0, True, 0)
+    assert last.spent.tokens == outcome.usage.charged_unknown
 
 
 def test_a_workspace_that_is_missing_fails_before_ready(world, tmp_path: Path) -> None:

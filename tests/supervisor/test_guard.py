@@ -138,6 +138,24 @@ def test_standard_streams_that_are_closed_never_become_somebody_elses_pipe():
     assert ended.returncode == 0
 
 
+@pytest.mark.parametrize(("closed", "code"), [(">&-", 9), ("2>&-", 0), ("<&-", 0), (">&- 2>&-", 9), ("", 0)])
+def test_a_closed_stdout_cannot_be_written_and_a_closed_stderr_can(closed, code):
+    body = """
+import os, errno
+def write():
+    os.read(0, 1)
+    os.write(2, b"x")
+    try: os.write(1, b"x")
+    except OSError as error: return error.errno
+    return 0
+sys.exit(run_guarded(write))
+"""
+    program = RUN_GUARDED.format(root=str(ROOT), body=body)
+    command = ["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, program]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
+    assert ended.returncode == code
+
+
 def test_whatever_is_orphaned_below_it_is_reaped():
     body = """
 import os, time

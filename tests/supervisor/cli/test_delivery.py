@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import tty
 
 import msgspec
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from protocol.contract import Contract, JsonFormat
 from protocol.record import TerminalRecord, Usage
 from protocol.status import Abort, Detail, TerminalStatus, exit_code
-from supervisor.cli import delivery
+from supervisor.cli import streams
 from supervisor.cli.delivery import deliver, encode_answer, encode_record
 
 TEXT = Contract("x")
@@ -72,12 +74,12 @@ def test_a_partial_result_is_shown_with_exit_code_3_and_with_no_other():
 
 
 @pytest.fixture
-def streams(monkeypatch):
+def pipes(monkeypatch):
     """The two descriptors of `deliver` as pipes."""
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
-    monkeypatch.setattr(delivery, "STDOUT", out_write)
-    monkeypatch.setattr(delivery, "STDERR", err_write)
+    monkeypatch.setattr(streams, "STDOUT", out_write)
+    monkeypatch.setattr(streams, "STDERR", err_write)
     yield out_read, err_read
     for fd in (out_read, out_write, err_read, err_write):
         try:
@@ -86,8 +88,8 @@ def streams(monkeypatch):
             continue
 
 
-def test_failure_leaves_stdout_empty_and_tells_why_on_stderr(streams):
-    out, err = streams
+def test_failure_leaves_stdout_empty_and_tells_why_on_stderr(pipes):
+    out, err = pipes
     ended = record("crashed", detail=Detail.AUTH, abort=Abort.INTELLIGENCE_UNAVAILABLE, about="401 from the endpoint")
     assert deliver(ended, TEXT, as_json=False, as_text=True) == 4
     told = os.read(err, 65_536).decode()
@@ -97,8 +99,8 @@ def test_failure_leaves_stdout_empty_and_tells_why_on_stderr(streams):
         os.read(out, 1)
 
 
-def test_stderr_for_machines_gets_no_words(streams):
-    out, err = streams
+def test_stderr_for_machines_gets_no_words(pipes):
+    out, err = pipes
     assert deliver(record(result="hi"), TEXT, as_json=True, as_text=False) == 0
     assert json.loads(os.read(out, 65_536))["result"] == "hi"
     os.set_blocking(err, False)
@@ -106,24 +108,60 @@ def test_stderr_for_machines_gets_no_words(streams):
         os.read(err, 1)
 
 
-def test_a_reader_that_is_gone_changes_nothing(streams):
-    out, _ = streams
+def test_a_reader_that_is_gone_changes_nothing(pipes):
+    out, _ = pipes
     os.close(out)
     assert deliver(record(result="hi"), TEXT, as_json=False, as_text=False) == 0
 
 
-def test_an_answer_that_cannot_be_written_is_no_success(streams, monkeypatch):
-    _, err = streams
+def test_an_answer_that_cannot_be_written_is_no_success(pipes, monkeypatch):
+    _, err = pipes
     full = os.open("/dev/full", os.O_WRONLY)
-    monkeypatch.setattr(delivery, "STDOUT", full)
+    monkeypatch.setattr(streams, "STDOUT", full)
     assert deliver(record(result="hi"), TEXT, as_json=False, as_text=False) == 1
     assert "the result is in /state/r1/0/journal.jsonl" in os.read(err, 65_536).decode()
     os.close(full)
 
 
-def test_a_failure_keeps_its_code_when_stdout_is_full(streams, monkeypatch):
+def test_a_failure_keeps_its_code_when_stdout_is_full(pipes, monkeypatch):
     full = os.open("/dev/full", os.O_WRONLY)
-    monkeypatch.setattr(delivery, "STDOUT", full)
+    monkeypatch.setattr(streams, "STDOUT", full)
     assert deliver(record("crashed"), TEXT, as_json=True, as_text=False) == 1
     assert deliver(record("refused"), TEXT, as_json=True, as_text=False) == 5
     os.close(full)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Stdout as a terminal; what it shows is read from the other side."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    monkeypatch.setattr(streams, "STDOUT", slave)
+    yield master
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_terminal_is_shown_no_control_character_of_the_model(terminal):
+    text = "a\tb\nc\x1b[2J\x9b2J\x07\r d"
+    assert deliver(record(result=text), TEXT, as_json=False, as_text=False) == 0
+    assert os.read(terminal, 1_000) == b"a\tb\nc[2J2J d\n"
+    assert deliver(record("deadline", partial=text), JSON, as_json=False, as_text=False) == 3
+    assert os.read(terminal, 1_000) == b"a\tb\nc[2J2J d\n"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_terminal_is_shown_json_of_the_same_value_without_control_characters(terminal, as_json):
+    value = {"a": "b\x1b[2J\x9b\x7f\n"}
+    deliver(record(result=value), JSON, as_json=as_json, as_text=False)
+    shown = os.read(terminal, 10_000)
+    assert b"\x1b" not in shown
+    assert "\x9b" not in shown.decode()
+    told = json.loads(shown)
+    assert (told["result"] if as_json else told) == value
+
+
+def test_a_pipe_gets_every_character_of_the_model(pipes):
+    out, _ = pipes
+    deliver(record(result="c\x1b[2J\x9b\r"), TEXT, as_json=False, as_text=False)
+    assert os.read(out, 1_000) == "c\x1b[2J\x9b\r\n".encode()

@@ -61,7 +61,7 @@ def test_all_problems_are_told_in_one_pass(environ):
     )  # fmt: skip
     told = "\n".join(problems_of(flags, environ))
     for part in (
-        "--model", "--context-window", "--workspace", "--steps", "--tokens", "--tool-calls", "--deadline", "run id",
+        "--model", "--context-window", "--workspace", "--steps", "--tokens", "--tool-calls", "--deadline", "--run-id",
         "--log-level", "--log-format", "INSTRUCTION",
     ):  # fmt: skip
         assert part in told
@@ -89,3 +89,15 @@ def test_the_key_is_in_the_secrets_and_nowhere_else(environ):
     plan, _ = plan_run(RunFlags(instruction="x"), {**environ, "COVEY_API_KEY": secret})
     assert plan.secrets.api_key == secret
     assert secret not in repr(plan)
+
+
+def test_an_artifact_that_nobody_can_make_is_refused_beside_all_else(environ, tmp_path):
+    (tmp_path / "contract.json").write_text('{"objective": "write it", "artifacts": ["out/a.md"]}')
+    contract = str(tmp_path / "contract.json")
+    assert problems_of(RunFlags(contract=contract, steps="0"), environ)[1:] == (
+        "--workspace: is missing: the contract asks for 'out/a.md', which the agent has to write",
+    )
+    assert plan_run(RunFlags(contract=contract, workspace="."), environ)[0].contract.artifacts == ("out/a.md",)
+    (tmp_path / "work" / "out").mkdir()
+    (tmp_path / "work" / "out" / "a.md").touch()
+    assert plan_run(RunFlags(contract=contract), environ)[0].contract.artifacts == ("out/a.md",)

@@ -25,3 +25,8 @@ def test_no_problem_stops_nothing():
     found = Problems()
     found.take(lambda: 7, 0)
     found.stop_if_any()
+
+
+def test_problems_know_their_command():
+    assert UsageProblems(["x"]).command == "covey run"
+    assert UsageProblems(["x"], "covey demo").command == "covey demo"

@@ -48,6 +48,13 @@ def test_what_is_no_limit_is_refused_by_name(text):
         parse_limit("--steps", text)
 
 
+def test_each_number_says_what_it_may_be():
+    with pytest.raises(SpecError, match="--context-window: '-5' is not a whole number, zero or above$"):
+        parse_window("--context-window", "-5")
+    with pytest.raises(SpecError, match="--steps: '-5' is not a whole number, above zero$"):
+        parse_limit("--steps", "-5")
+
+
 def test_a_window_of_zero_is_one_and_a_limit_of_zero_is_none():
     assert parse_window("--context-window", "0") == 0
     assert parse_limit("--steps", "1") == 1

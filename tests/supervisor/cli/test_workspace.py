@@ -10,6 +10,7 @@ import pytest
 from protocol.errors import SpecError
 from protocol.frames import Scope, WorkspaceRoot
 from supervisor.cli.workspace import read_scope
+from supervisor.doctor import examine
 
 
 def test_without_a_workspace_the_current_folder_is_read_only(tmp_path, monkeypatch):
@@ -51,6 +52,24 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(SpecError, match="is not writable"):
         read_scope(str(tmp_path), Path("/nowhere"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anywhere")
+@pytest.mark.parametrize("mode", [0o300, 0o600, 0])
+def test_a_folder_that_cannot_be_read_is_refused_given_or_current(tmp_path, monkeypatch, mode):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(mode)
+    try:
+        for given in (str(tmp_path), "."):
+            with pytest.raises(SpecError, match="--workspace: '.*' cannot be read"):
+                read_scope(given, Path("/nowhere"))
+        with pytest.raises(SpecError, match="the current folder '.*' cannot be read: .* give --workspace"):
+            read_scope(None, Path("/nowhere"))
+        [finding] = [f for f in examine({"COVEY_HOME": "/tmp/covey"}) if f.name == "current folder"]
+        assert not finding.ok
+        assert "cannot be read" in finding.about
+    finally:
+        tmp_path.chmod(0o700)
 
 
 def test_a_current_folder_that_is_gone_is_refused(tmp_path, monkeypatch):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -13,6 +15,9 @@ from protocol.budget import Amounts, Ceiling, Meter
 from supervisor.console import open_console
 from supervisor.console.live import LiveConsole
 from tests.supervisor.console.events_of import event
+
+END_OF_FOOT = "\x1b[0m"
+ERASED = "\r\x1b[2K"
 
 
 @pytest.fixture
@@ -24,11 +29,16 @@ def screen():
     os.close(slave)
 
 
-def shown(master: int) -> str:
-    try:
-        return os.read(master, 1 << 16).decode()
-    except BlockingIOError:
-        return ""
+def shown(master: int, last: str = "") -> str:
+    """What the terminal got, up to `last`: the kernel passes it on in its own time, and in pieces."""
+    seen = b""
+    end_s = time.monotonic() + 20
+    while not seen or last.encode() not in seen:
+        readable, _, _ = select.select([master], [], [], max(0.0, end_s - time.monotonic()) if last else 0.0)
+        if not readable:
+            break
+        seen += os.read(master, 1 << 16)
+    return seen.decode()
 
 
 def test_steps_stay_and_the_live_line_is_gone_at_the_end(screen):
@@ -38,14 +48,14 @@ def test_steps_stay_and_the_live_line_is_gone_at_the_end(screen):
     console.event(event("intel.call", turn=1))
     console.meter("0", Meter(Ceiling(), spent=Amounts(tokens=77)))
     console.tick()
-    assert "turn 1 · model · 77 tokens · 0:0" in shown(master)
+    assert "turn 1 · model · 77 tokens · 0:" in shown(master, END_OF_FOOT)
     console.event(event("tool.result", tool="evil\x1b]0;title\x07", outcome="ok", elapsed_ms=3))
     console.delta("0", "text of the model")
-    seen = shown(master)
+    seen = shown(master, END_OF_FOOT)
     assert "evil]0;title: ok, 0.0 s\r\n" in seen
     assert "\x07" not in seen
     console.close()
-    assert shown(master) == "\r\x1b[2K"
+    assert shown(master, ERASED) == ERASED
     console.close()
 
 
@@ -55,7 +65,7 @@ def test_a_level_above_info_keeps_the_live_line_and_drops_the_steps(screen):
     console.event(event("tool.result", tool="t", outcome="ok"))
     assert shown(master) == ""
     console.tick()
-    assert "tokens" in shown(master)
+    assert "tokens" in shown(master, "tokens")
     assert console.wants == "info"
 
 

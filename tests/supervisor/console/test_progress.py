@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from protocol.budget import Amounts, Ceiling, Meter
@@ -72,3 +73,8 @@ def test_missing_fields_make_no_error():
     for name in ("tool.result", "intel.result", "loop.correction", "intel.call", "tool.call"):
         finished_line(START, event(name))
         after_event(START, event(name))
+
+
+def test_the_end_of_the_run_is_no_line_it_is_told_in_words():
+    failed = msgspec.structs.replace(event("run.end", status="crashed"), level="error")
+    assert finished_line(START, failed) is None

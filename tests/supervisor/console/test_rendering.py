@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.console.rendering import LONGEST_VALUE, clean, json_line, text_line
+from supervisor.console.rendering import LONGEST_VALUE, clean, escape_controls, json_line, text_line, without_controls
 from tests.supervisor.console.events_of import event
 
 CANONICAL = ["ts", "level", "event", "run", "agent", "path", "pid"]
@@ -57,3 +57,19 @@ def test_cleaned_text_has_no_escape_no_direction_mark_and_an_end(text):
 
 def test_a_lone_surrogate_is_encoded():
     assert json_line(event("tool.call", tool="a\ud800b"))
+
+
+@given(st.text())
+def test_what_a_terminal_acts_on_is_taken_out_of_a_text_and_escaped_in_json(text):
+    def acts(shown: str) -> bool:
+        return any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in shown)
+
+    assert not acts(without_controls(text))
+    encoded = json.dumps(text, ensure_ascii=False)
+    assert not acts(escape_controls(encoded))
+    assert json.loads(escape_controls(encoded)) == text
+
+
+def test_a_text_keeps_its_lines_and_tabs_and_loses_its_escapes():
+    assert without_controls("a\tb\r\nc\x1b[31m\x9b2J é\x7f") == "a\tb\nc[31m2J é"
+    assert escape_controls('"a\x9bb"') == '"a\\u009bb"'
