@@ -6,9 +6,12 @@ section 3: values over 64 KiB travel as references).
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import os
 import re
+import stat
 from pathlib import Path
 
 from protocol.errors import RemoteProtocolError
@@ -37,15 +40,35 @@ def write_artifact(agent_folder: Path, content: bytes) -> ArtifactRef:
 
 
 def read_artifact(agent_folder: Path, ref: ArtifactRef) -> bytes:
-    """The content behind a reference. Raises RemoteProtocolError if it is malformed, missing, too large or changed."""
+    """The content behind a reference, read without a wait: only a plain file is, and no link is followed.
+
+    Raises RemoteProtocolError if it is malformed, missing, no plain file, too large or changed.
+    """
     matched = _REF.fullmatch(ref.ref)
     if matched is None or not 0 <= ref.size_bytes <= MAX_BYTES:
         raise RemoteProtocolError("artifact", "malformed reference")
     try:
-        with (agent_folder / FOLDER / matched[1]).open("rb") as opened:
-            content = opened.read(ref.size_bytes + 1)
+        content = _read_plain_file(agent_folder, matched[1], ref.size_bytes)
     except OSError as error:
         raise RemoteProtocolError("artifact", f"{ref.ref} cannot be read: {error.strerror}") from error
     if hashlib.sha256(content).hexdigest() != matched[1]:
         raise RemoteProtocolError("artifact", f"{ref.ref} is not what was stored")
     return content
+
+
+def _read_plain_file(agent_folder: Path, name: str, size_bytes: int) -> bytes:
+    """The file's bytes, and nothing of one that has another size. The agent may have put anything in its place."""
+    with contextlib.ExitStack() as opened:
+        holder: int | None = None
+        for folder in (agent_folder, FOLDER):
+            holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=holder)
+            opened.callback(os.close, holder)
+        # A FIFO or a terminal would make a plain open wait, or take it for its own.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        file = opened.enter_context(open(os.open(name, flags, dir_fd=holder), "rb"))
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
+        if found.st_size != size_bytes:
+            raise OSError(errno.EINVAL, "it has another size")
+        return file.read(size_bytes)

@@ -60,16 +60,56 @@ class ProcessStat(NamedTuple):
     start_ticks: int
 
 
-def read_stat(pid: int) -> ProcessStat | None:
-    """The facts of one process, or None if it is gone. A zombie still has them."""
+def own_pid_in_proc() -> int | None:
+    """Our pid as /proc shows it, or None if that shows us not at all.
+
+    It is another than os.getpid() in a PID namespace that has no /proc of its own (`unshare --pid --fork`): what
+    lies under /proc/PID there is somebody else.
+    """
     try:
-        with open(f"/proc/{pid}/stat", "rb") as opened:
+        return int(os.readlink("/proc/self"))
+    except OSError:
+        return None
+
+
+def read_stat(pid: int) -> ProcessStat | None:
+    """The facts of one process, or None if it is gone or /proc is not of our PID namespace. A zombie has them."""
+    return _stat_at(pid) if own_pid_in_proc() == os.getpid() else None
+
+
+def children_of(parent_pid: int) -> list[int]:
+    """The living and zombie children of a process. One scan of /proc: many kernels have no `children` file.
+
+    Both by the numbers of /proc, which are ours unless own_pid_in_proc says otherwise.
+    """
+    try:
+        stats = [_stat_at(int(name)) for name in os.listdir("/proc") if name.isdigit()]
+    except FileNotFoundError:
+        return []
+    return [stat.pid for stat in stats if stat is not None and stat.parent_pid == parent_pid]
+
+
+def own_children() -> list[int]:
+    """Our living and zombie children. None is told where /proc does not show us."""
+    shown_as = own_pid_in_proc()
+    if shown_as is None:
+        return []
+    children = children_of(shown_as)
+    if shown_as != os.getpid():
+        level = len(_pids_by_namespace(shown_as)) - 1
+        children = [pids[level] for shown in children if len(pids := _pids_by_namespace(shown)) > level]
+    return children
+
+
+def _stat_at(shown_as: int) -> ProcessStat | None:
+    try:
+        with open(f"/proc/{shown_as}/stat", "rb") as opened:
             stat = opened.read()
     except (FileNotFoundError, ProcessLookupError):
         return None
     fields = stat[stat.rindex(b")") + 2 :].split()
     return ProcessStat(
-        pid=pid,
+        pid=shown_as,
         state=fields[0].decode(),
         parent_pid=int(fields[1]),
         group_id=int(fields[2]),
@@ -78,7 +118,10 @@ def read_stat(pid: int) -> ProcessStat | None:
     )
 
 
-def children_of(parent_pid: int) -> list[int]:
-    """The living and zombie children of a process. One scan of /proc: many kernels have no `children` file."""
-    stats = (read_stat(int(name)) for name in os.listdir("/proc") if name.isdigit())
-    return [stat.pid for stat in stats if stat is not None and stat.parent_pid == parent_pid]
+def _pids_by_namespace(shown_as: int) -> list[int]:
+    """The pids of one process, from the namespace of /proc inwards; none if it is gone."""
+    try:
+        with open(f"/proc/{shown_as}/status", "rb") as opened:
+            return next(([int(pid) for pid in line.split()[1:]] for line in opened if line.startswith(b"NSpid:")), [])
+    except (FileNotFoundError, ProcessLookupError):
+        return []

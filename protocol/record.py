@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from protocol.budget import Count, Seconds
 from protocol.raw_json import RawOrNone, null_is_none
 from protocol.status import Abort, Detail, TerminalStatus
 
@@ -16,27 +17,27 @@ class ArtifactRef(msgspec.Struct, frozen=True):
     """Where a value over 64 KiB lies: a content address inside the run's folder (DESIGN section 3)."""
 
     ref: str
-    size_bytes: int
+    size_bytes: Count
 
 
 class Usage(msgspec.Struct, frozen=True):
     """What was used. `tokens` = in + out; `tokens_estimated` of them were never reported by a provider.
 
     `charged_unknown` tokens were held at an end that nobody saw. `cost_microusd` is None for a model without
-    a price. `tree_tokens` counts the agent and all below it.
+    a price. `tree_tokens` counts the agent and all below it. Nothing negative can be decoded.
     """
 
-    steps: int = 0
-    tokens: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    tokens_cached: int = 0
-    tokens_estimated: int = 0
-    charged_unknown: int = 0
-    tree_tokens: int = 0
-    tool_calls: int = 0
-    cost_microusd: int | None = None
-    cpu_s: float = 0.0
+    steps: Count = 0
+    tokens: Count = 0
+    tokens_in: Count = 0
+    tokens_out: Count = 0
+    tokens_cached: Count = 0
+    tokens_estimated: Count = 0
+    charged_unknown: Count = 0
+    tree_tokens: Count = 0
+    tool_calls: Count = 0
+    cost_microusd: Count | None = None
+    cpu_s: Seconds = 0.0
 
 
 class Outcome(msgspec.Struct, frozen=True):

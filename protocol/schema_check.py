@@ -10,6 +10,7 @@ import jsonschema_rs
 import msgspec
 
 from protocol.errors import SpecError
+from protocol.schema_size import MAX_SUBSCHEMAS, Schema, expanded_size
 
 Validator = jsonschema_rs.Validator
 
@@ -35,12 +36,14 @@ def compile_schema(schema: bytes, source: str) -> Validator:
     """The validator of an encoded JSON Schema: its draft by `$schema`, else 2020-12; formats are checked.
 
     Raises SpecError that names `source`, the place in the schema and what is wrong there. Beside a `$ref` that
-    leads nowhere these are an unknown `$schema`, and nesting over 255 levels. Errors of the validator call the
-    value that they are about "it", and carry it as `instance`.
+    leads nowhere these are an unknown `$schema`, nesting over 255 levels, and over MAX_SUBSCHEMAS subschemas once
+    references are followed. Errors of the validator call the value that they are about "it", and carry it as
+    `instance`.
     """
     outside = _Outside()
     try:
         decoded = msgspec.json.decode(schema, type=dict[str, object])
+        _check_size(decoded, source)
         return jsonschema_rs.validator_for(decoded, retriever=outside, base_uri=_HERE, mask="it", validate_formats=True)
     except jsonschema_rs.ValidationError as error:
         if outside.uris and outside.uris[0] != decoded.get("$schema"):
@@ -49,6 +52,12 @@ def compile_schema(schema: bytes, source: str) -> Validator:
         raise SpecError(source, f"is no JSON Schema that can be used: {_describe(error)}") from error
     except (ValueError, RecursionError) as error:
         raise SpecError(source, f"is no JSON Schema that can be used: {error}") from error
+
+
+def _check_size(schema: Schema, source: str) -> None:
+    if expanded_size(schema) > MAX_SUBSCHEMAS:
+        problem = f"over {MAX_SUBSCHEMAS} subschemas; let fewer of them refer to the same one"
+        raise SpecError(source, f"is too large once its references are followed: {problem}")
 
 
 def _describe(error: jsonschema_rs.ValidationError) -> str:

@@ -21,6 +21,7 @@ _FAULTS: dict[CallFault, str] = {
     CallFault.UNPARSABLE: "its arguments are not valid JSON",
     CallFault.NOT_AN_OBJECT: "its arguments are not a JSON object",
     CallFault.NO_NAME: "it names no tool",
+    CallFault.BAD_NAME: "the name of its tool is too long or has characters that cannot be printed",
     CallFault.EMPTY_ID: "it has no id",
     CallFault.DUPLICATE_ID: "its id is used twice",
 }

@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from protocol.errors import SpecError
+from protocol.kinship import own_pid_in_proc
 from supervisor.cli.workspace import current_folder
 from supervisor.home import find_home
 from supervisor.local.weights import find_weights, has_engine
@@ -60,6 +61,7 @@ def examine(environ: Mapping[str, str]) -> tuple[Finding, ...]:
         _kernel(),
         _openat2(),
         _pidfd(),
+        _process_table(),
         _parent_death(),
         _landlock(),
         _user_namespaces(),
@@ -117,6 +119,16 @@ def _pidfd() -> Finding:
     finally:
         os.close(fd)
     return Finding("pidfd", True, True, "yes")
+
+
+def _process_table() -> Finding:
+    shown_as = own_pid_in_proc()
+    if shown_as is None:
+        return Finding("/proc", False, True, "it does not show this process: mount one of this PID namespace")
+    if shown_as != os.getpid():
+        about = "of another PID namespace: CPU time is not measured; use `unshare --mount-proc` or mount one"
+        return Finding("/proc", False, False, about)
+    return Finding("/proc", True, True, "of this PID namespace")
 
 
 def _parent_death() -> Finding:

@@ -69,12 +69,11 @@ MakePayload = Callable[[str | None], Spawn]
 
 
 class Driver:
-    """Runs one machine to its end: `start`, `run`, `close`. `signalled` tells whether a signal had a part in it."""
+    """Runs one machine to its end: `start`, `run`, `close`."""
 
     def __init__(
         self, machine: Machine, launch: Launch, make_payload: MakePayload, log: TreeLog, reporter: Reporter
     ) -> None:
-        self.signalled = False
         self._machine = machine
         self._launch = launch
         self._make_payload = make_payload
@@ -169,7 +168,6 @@ class Driver:
         self._feed([TimePassed()])
 
     def _on_signal(self) -> None:
-        self.signalled = True
         self._feed([SignalReceived()])
 
     def _on_output(self, member: Member, loop: asyncio.AbstractEventLoop) -> None:
@@ -238,7 +236,7 @@ class Driver:
         try:
             member = self._launch(effect.child, effect.incarnation)
         except SpawnError as error:
-            self._feed([SpawnFailed(effect.child, effect.incarnation, str(error))])
+            self._feed([SpawnFailed(effect.child, effect.incarnation, str(error), error.detail)])
             return
         self._members[effect.child] = member
         if self._loop is not None:

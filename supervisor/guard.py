@@ -18,14 +18,14 @@ from collections.abc import Callable, Container
 
 from protocol.kinship import adopt_orphans, die_with_parent, hide_memory
 from supervisor.orphans import children_until_now, sweep_orphans
+from supervisor.signals import ENDING, ending_signals, ignore_the_rest
 
 SWEEP_S = 5.0
 """How long the guard tries to kill what is left: what is alive then, the kernel cannot kill."""
 
 SWEEP_INTERVAL_S = 0.02
 
-_TO_END = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT})
-_PASSED_ON = _TO_END | {signal.SIGUSR1, signal.SIGUSR2, signal.SIGTSTP, signal.SIGCONT}
+_PASSED_ON = frozenset({*ENDING, signal.SIGTSTP, signal.SIGCONT})
 _SI_KERNEL = 0x80
 """The si_code of what a terminal sends: it went to the whole foreground group, the supervisor has it too."""
 
@@ -45,20 +45,24 @@ def _command_line() -> int:
 
 
 def run_guarded(command: Callable[[], int]) -> int:
-    """Fork; return what `command` returns, in the child. The parent guards it, and exits with its exit code."""
+    """Fork; return what `command` returns, in the child. The parent guards it, and exits with its exit code.
+
+    The signals that end are held back when `command` is called: it lets them through once it can act on them.
+    """
     guard_pid = os.getpid()
+    ignore_the_rest()
+    waited = _signals_to_wait_for()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     _open_standard_streams()
     hide_memory()
     adopt_orphans()
     spared = children_until_now()
-    waited = _signals_to_wait_for()
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     supervisor_pid = os.fork()
     if supervisor_pid:
         os._exit(_guard(supervisor_pid, waited, spared))
     if not die_with_parent(guard_pid):
         os._exit(_EXIT_GUARD_LOST)
-    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask.union(ending_signals()))
     return command()
 
 

@@ -1,6 +1,7 @@
 """What descendants leave behind: as subreapers, guard and supervisor become its parent, and end it.
 
-Only our own children are ever signalled here, and only we reap them: a pid cannot be reused in between.
+Only our own children are ever signalled here, and only we reap them: a pid cannot be reused in between. That it is
+our child, the kernel says, not /proc, which may be that of another PID namespace.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import signal
 from collections.abc import Container
 from typing import NamedTuple
 
-from protocol.kinship import children_of
+from protocol.kinship import own_children
 
 
 class Sweep(NamedTuple):
@@ -23,14 +24,14 @@ class Sweep(NamedTuple):
 
 def children_until_now() -> frozenset[int]:
     """The children that we have already. Nobody starts us with any, except an `exec` from a shell that has jobs."""
-    return frozenset(children_of(os.getpid())) if _has_children() else frozenset()
+    return frozenset(own_children()) if _has_children() else frozenset()
 
 
 def sweep_orphans(spared: Container[int]) -> Sweep:
     """Kill and reap every child that is not spared. What those leave comes to us next: call until `left` is 0."""
     if not _has_children():
         return Sweep(frozenset(), 0)
-    orphans = [pid for pid in children_of(os.getpid()) if pid not in spared]
+    orphans = [pid for pid in own_children() if pid not in spared and _is_ours(pid)]
     killed = [pid for pid in orphans if not _reap(pid)]
     for pid in killed:
         # A set-uid program is not ours to kill: it stays in `left`, and is told as a leak.
@@ -43,6 +44,15 @@ def _has_children() -> bool:
     """Cheaper than a scan of /proc, and the usual answer is no."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _is_ours(pid: int) -> bool:
+    """The kernel's word that it is a child of ours, which is not reaped yet."""
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return False
     return True

@@ -20,7 +20,8 @@ from protocol.frames import EventValue
 from protocol.ids import ROOT_PATH
 from protocol.kinship import adopt_orphans
 from protocol.record import TerminalRecord
-from protocol.status import EXIT_OK, EXIT_PARTIAL
+from protocol.status import EXIT_OK, EXIT_PARTIAL, Detail
+from supervisor.descriptors import require_descriptors
 from supervisor.driver import Driver
 from supervisor.machine.machine import Machine
 from supervisor.machine.settings import DEFAULT_SETTINGS, SupervisionSettings
@@ -30,13 +31,12 @@ from supervisor.observer import Observer
 from supervisor.plan import RunPlan, agent_name, check_plan, make_payload
 from supervisor.report import Reporter
 from supervisor.run_folder import RunFolder, open_run_folder
+from supervisor.signals import forget_pending, hold_back
 from supervisor.spawn import AGENT_ARGV, SpawnError, child_environment, spawn
 from supervisor.stderr_file import StderrFile
 from supervisor.treelog import TreeLog
 
 MAX_ABOUT_CHARS = 200
-
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def supervise(
@@ -48,22 +48,25 @@ def supervise(
 ) -> TerminalRecord:
     """Run one agent to its end. Call it on the main thread of a process that has no children of its own.
 
-    Raises SpecError, before a process is started, for a plan that cannot run, a run id that is taken, and a
-    home that cannot be written. SIGTERM, SIGINT and SIGHUP cancel the run; a second one kills.
+    Raises SpecError, before a process is started and with nothing left, for a plan that cannot run, a run id that is
+    taken, a home that cannot be written or is full, and too few file descriptors. A signal that ends
+    (supervisor.signals) cancels the run; a second one kills.
     """
     check_plan(plan)
+    require_descriptors()
     with (
-        _held_back(ENDING_SIGNALS) as held,
+        _held_back() as signals,
         closing(open_run_folder(plan.home, plan.run_id)) as folder,
         closing(_open_log(folder)) as log,
     ):
-        return _supervise(plan, folder, log, Reporter(plan.run_id, observer), held, agent_argv, settings)
+        return _supervise(plan, folder, log, Reporter(plan.run_id, observer), signals, agent_argv, settings)
 
 
 def _open_log(folder: RunFolder) -> TreeLog:
     try:
         return TreeLog(folder.path)
     except OSError as error:
+        folder.discard()
         raise SpecError("COVEY_HOME", f"{folder.path} cannot be written: {error.strerror}") from error
 
 
@@ -72,7 +75,7 @@ def _supervise(
     folder: RunFolder,
     log: TreeLog,
     reporter: Reporter,
-    held: HeldSignals,
+    signals: Sequence[signal.Signals],
     agent_argv: Sequence[str],
     settings: SupervisionSettings,
 ) -> TerminalRecord:
@@ -91,37 +94,26 @@ def _supervise(
     reporter.emit(ROOT_PATH, "run.start", _start_fields(plan))
     try:
         driver.start()
-        driver.run(held.numbers)
+        driver.run(signals)
     finally:
-        held.came = driver.signalled
         driver.close()
     assert machine.record is not None, "the run is over without a record"
     reporter.emit(ROOT_PATH, "run.end", _end_fields(machine.record), _end_level(machine.record))
     return machine.record
 
 
-class HeldSignals:
-    """The signals that end a run, as long as they are held back. `came`: one of them did end it."""
-
-    def __init__(self, numbers: tuple[signal.Signals, ...]) -> None:
-        self.numbers = numbers
-        self.came = False
-
-
 @contextmanager
-def _held_back(numbers: Sequence[signal.Signals]) -> Iterator[HeldSignals]:
-    """Block the signals that end a run, before its first trace: the driver lets them through once it can act on them.
+def _held_back() -> Iterator[Sequence[signal.Signals]]:
+    """Hold the signals that end a run, before its first trace: the driver lets them through once it can act on them.
 
-    A signal that did end the run may be on its way twice (to our group, and forwarded by the guard). Then they
-    stay blocked: the process is about to exit, and its exit code is known.
+    One that comes twice (to our group, and forwarded by the guard) may be left over at the end: it was the run's.
     """
-    held = HeldSignals(tuple(number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, held.numbers)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
-        yield held
+        yield hold_back()
+        forget_pending()
     finally:
-        if not held.came:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _launcher(plan: RunPlan, folder: RunFolder, agent_argv: Sequence[str]) -> Callable[[str, int], Member]:
@@ -131,7 +123,7 @@ def _launcher(plan: RunPlan, folder: RunFolder, agent_argv: Sequence[str]) -> Ca
         try:
             stderr = StderrFile(folder.stderr_of(child))
         except OSError as error:
-            raise SpawnError(f"{child}: its log cannot be written: {error.strerror}") from error
+            raise SpawnError(f"{child}: its log cannot be written: {error.strerror}", Detail.IO) from error
         service = plan.service if plan.service is not None and plan.service.name == child else None
         try:
             process = spawn(agent_argv if service is None else service.argv, environment)

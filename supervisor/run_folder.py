@@ -8,9 +8,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 from pathlib import Path
 
 from protocol.errors import SpecError
+from protocol.ids import ROOT_PATH
 
 LOCK_NAME = "lock"
 JOURNAL_NAME = "journal.jsonl"
@@ -38,6 +40,10 @@ class RunFolder:
         """Where the stderr of an agent (by path) or of a service (by name) goes."""
         return self.agent_folder(child) / STDERR_NAME
 
+    def discard(self) -> None:
+        """Take back a folder in which nothing ran: its id is free again."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
     def close(self) -> None:
         """Release the lock."""
         os.close(self._lock_fd)
@@ -54,7 +60,7 @@ def open_run_folder(home: str, run_id: str) -> RunFolder:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         if _make_new(path):
-            return RunFolder(path, _lock(path))
+            return _furnished(path)
     except OSError as error:
         raise SpecError("COVEY_HOME", f"{home} cannot be written: {error.strerror}; choose another folder") from error
     raise SpecError("--run-id", f"{run_id!r} is taken{_holder(path)}: give another one, or none")
@@ -66,6 +72,20 @@ def _make_new(path: Path) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def _furnished(path: Path) -> RunFolder:
+    """A new folder with its lock and the root's folder in it, or OSError and no folder."""
+    folder = None
+    try:
+        folder = RunFolder(path, _lock(path))
+        folder.agent_folder(ROOT_PATH)
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)
+        if folder is not None:
+            folder.close()
+        raise
+    return folder
 
 
 def _lock(path: Path) -> int:

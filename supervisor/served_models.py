@@ -56,10 +56,11 @@ def serve_model(provider: str, name: str, source: str) -> ServedModel:
 
 def _scripted(name: str, source: str) -> ServedModel:
     from supervisor.scripted.replies import parse_replies
+    from supervisor.scripted.script_file import read_script
 
     path = Path(name).expanduser()
     try:
-        script = path.read_bytes()
+        script = read_script(str(path), source)
     except OSError as error:
         raise SpecError(
             source, f"cannot read {name!r}: {os.strerror(error.errno or 0)}; write scripted/FILE"

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from protocol.errors import CoveyError
+from protocol.status import Detail
 from supervisor.process import Process
 
 AGENT_ARGV = (sys.executable, "-I", "-m", "subagent")
@@ -29,7 +30,11 @@ _RETRY_DELAYS_S = (0.01, 0.02, 0.04, 0.08)
 
 
 class SpawnError(CoveyError):
-    """No process was started, and nothing is left of the attempt."""
+    """No process was started, and nothing is left of the attempt. `detail` is the word for why."""
+
+    def __init__(self, about: str, detail: Detail = Detail.SPAWN) -> None:
+        self.detail = detail
+        super().__init__(about)
 
 
 def child_environment(environ: Mapping[str, str], run_id: str) -> dict[str, str]:

@@ -43,11 +43,10 @@ MAX_REPLY_BYTES = 8 * 1024 * 1024
 
 
 class Assembler:
-    """The reply to one request of `request_bytes`. `is_taken` and `fresh_id` are those of `judge_calls`."""
+    """The reply to one request of `request_bytes`. `fresh_id` gives each call its id."""
 
-    def __init__(self, request_bytes: int, *, is_taken: Callable[[str], bool], fresh_id: Callable[[], str]) -> None:
+    def __init__(self, request_bytes: int, *, fresh_id: Callable[[], str]) -> None:
         self._request_bytes = request_bytes
-        self._is_taken = is_taken
         self._fresh_id = fresh_id
         self._text: list[str] = []
         self._refusal: list[str] = []
@@ -122,8 +121,7 @@ class Assembler:
     def _judged(self, meaning: StopMeaning) -> tuple[ToolCall, ...]:
         if meaning not in (StopMeaning.CALLS, StopMeaning.LENGTH):
             return ()
-        truncated = meaning is StopMeaning.LENGTH
-        return judge_calls(self._calls.calls, truncated=truncated, is_taken=self._is_taken, fresh_id=self._fresh_id)
+        return judge_calls(self._calls.calls, truncated=meaning is StopMeaning.LENGTH, fresh_id=self._fresh_id)
 
     def _count(self, output: str) -> None:
         self._output_bytes += len(output) if output.isascii() else len(output.encode("utf-8", "surrogatepass"))
@@ -146,6 +144,11 @@ def _fault(meaning: StopMeaning, text: str, calls: tuple[ToolCall, ...]) -> Repl
     return ReplyFault.EMPTY if empty else _FAULT_OF.get(meaning)
 
 
-def _merged(before: UsageReport, report: UsageReport) -> UsageReport:
-    said = {field: value for field, value in msgspec.structs.asdict(report).items() if value is not None}
-    return msgspec.structs.replace(before, **said)
+def _merged(one: UsageReport, other: UsageReport) -> UsageReport:
+    """The larger of each figure: most servers count up, and where two reports contradict each other none is trusted."""
+    figures = zip(msgspec.structs.astuple(one), msgspec.structs.astuple(other), strict=True)
+    return UsageReport(*(max(filter(_is_said, pair), default=None) for pair in figures))
+
+
+def _is_said(figure: int | None) -> bool:
+    return figure is not None

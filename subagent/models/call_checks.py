@@ -1,7 +1,8 @@
 """Which assembled tool calls may run, and why the others may not (field reports U-18, U-19, U-24). Pure.
 
-Nothing is repaired: a call that came broken is kept for the record, with its fault, and never runs. Only the
-history needs every call to have an id of its own, so an empty or repeated one is replaced.
+Nothing is repaired: a call that came broken is kept for the record, with its fault, and never runs. The id of a
+call only tells it apart from the others of its reply: it is the provider's text, of any length and content, and ids
+are logged. So every call gets an id of our own, and the history is sent with those.
 """
 
 from __future__ import annotations
@@ -11,31 +12,24 @@ from collections.abc import Callable, Iterable
 from subagent.models.call_fragments import CallParts
 from subagent.models.strict_json import parse_strict
 from subagent.models.surrogates import encodable, paired
-from subagent.models.types import CallFault, ToolCall
+from subagent.models.types import MAX_CALL_NAME_CHARS, CallFault, ToolCall
 
 NO_ARGUMENTS = frozenset({"", "null", "{}"})
 """Spellings of "no arguments"; all become "{}"."""
 
 
-def judge_calls(
-    parts: Iterable[CallParts], *, truncated: bool, is_taken: Callable[[str], bool], fresh_id: Callable[[], str]
-) -> tuple[ToolCall, ...]:
-    """The calls of a reply in order, each with a unique id and its fault if it has one.
+def judge_calls(parts: Iterable[CallParts], *, truncated: bool, fresh_id: Callable[[], str]) -> tuple[ToolCall, ...]:
+    """The calls of a reply in order, each with an id from `fresh_id` and its fault if it has one.
 
-    `truncated`: the reply was cut by its output limit, so no call of it can be trusted. `is_taken` tells the
-    ids that the conversation holds already: such an id is replaced and is no fault, the call stands alone here.
+    `truncated`: the reply was cut by its output limit, so no call of it can be trusted.
     """
     judged: list[ToolCall] = []
     seen: set[str] = set()
-    used: set[str] = set()
     for call in parts:
         fault = CallFault.TRUNCATED if truncated else _fault(call, seen)
         seen.add(call.id)
-        call_id = encodable(call.id)
-        while not call_id.strip() or call_id in used or is_taken(call_id):
-            call_id = fresh_id()
-        used.add(call_id)
-        judged.append(ToolCall(call_id, encodable(call.name), encodable(_spelt(call.arguments)), fault))
+        name = "" if name_fault(call.name) else call.name
+        judged.append(ToolCall(fresh_id(), name, encodable(_spelt(call.arguments)), fault))
     return tuple(judged)
 
 
@@ -44,9 +38,14 @@ def _fault(call: CallParts, seen: set[str]) -> CallFault | None:
         return CallFault.EMPTY_ID
     if call.id in seen:
         return CallFault.DUPLICATE_ID
-    if not call.name.strip():
+    return name_fault(call.name) or arguments_fault(_spelt(paired(call.arguments)))
+
+
+def name_fault(name: str) -> CallFault | None:
+    """What is wrong with the tool's name in a call, whether or not there is such a tool."""
+    if not name.strip():
         return CallFault.NO_NAME
-    return arguments_fault(_spelt(paired(call.arguments)))
+    return None if len(name) <= MAX_CALL_NAME_CHARS and name.isprintable() else CallFault.BAD_NAME
 
 
 def arguments_fault(arguments: str) -> CallFault | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from subagent.models.deltas import CallDelta
 from subagent.models.strict_json import is_object
+from subagent.models.types import MAX_CALL_NAME_CHARS
 
 
 class CallParts:
@@ -34,7 +35,7 @@ class CallParts:
     def add(self, delta: CallDelta) -> None:
         """Take a fragment of this call."""
         self.id = self.id or delta.id
-        if delta.name != self.name:
+        if delta.name != self.name and len(self.name) <= MAX_CALL_NAME_CHARS:  # longer is a fault already
             self.name += delta.name
         if delta.arguments:
             self._arguments.append(delta.arguments)

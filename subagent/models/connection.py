@@ -38,7 +38,10 @@ class BoundedBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """As the base class says."""
         bounded_s = self.bound(timeout, httpcore.ConnectTimeout)
-        stream = self._sockets.connect_tcp(host, port, bounded_s, local_address, socket_options)
+        try:
+            stream = self._sockets.connect_tcp(host, port, bounded_s, local_address, socket_options)
+        except (ValueError, OverflowError) as error:  # of a host or a port that no address can have
+            raise httpcore.ConnectError("no such address") from error
         return self.keep(stream)
 
     def bound(self, timeout_s: float | None, too_late: type[Exception]) -> float:

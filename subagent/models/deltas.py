@@ -1,7 +1,6 @@
 """What a wire tells the assembler: the pieces of one streamed reply, the same from every provider.
 
-A wire turns each event of its provider into these and decides nothing else. `Finish.stop` keeps the
-provider's own word; `Finish.meaning` is what it stands for.
+A wire turns each event of its provider into these and decides nothing else.
 """
 
 from __future__ import annotations
@@ -9,6 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 import msgspec
+
+from subagent.models.types import StopWord
 
 
 class StopMeaning(StrEnum):
@@ -50,14 +51,14 @@ class CallDelta(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """The finish reason."""
+    """The finish reason, and what it stands for."""
 
-    stop: str
+    stop: StopWord
     meaning: StopMeaning
 
 
 class UsageReport(msgspec.Struct, frozen=True):
-    """Tokens as the provider counts them; None was not said. A later report replaces what it says."""
+    """Tokens as the provider counts them; None was not said. Of several reports the larger figure counts."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None

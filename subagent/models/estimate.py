@@ -11,6 +11,9 @@ from subagent.models.types import TurnUsage
 
 BYTES_PER_TOKEN = 2
 
+MAX_TOKENS_OF_CALL = 10**9
+"""A figure above it is no count: no call is that large, and sums of a run must stay below 2**53."""
+
 NOTHING_USED = TurnUsage(0, 0)
 """A request that never left, or was refused, cost nothing."""
 
@@ -21,11 +24,11 @@ def estimate_tokens(size_bytes: int) -> int:
 
 
 def settle_usage(reported: UsageReport, request_bytes: int, output_bytes: int) -> TurnUsage:
-    """What a call cost. A figure that is missing, or zero where there was something to count, is estimated."""
+    """What a call cost. Estimated is a figure that is missing or absurd, or zero where there was something to count."""
     tokens_in = _said(reported.tokens_in)
     tokens_out = _said(reported.tokens_out)
     in_unknown = tokens_in == 0
-    out_unknown = tokens_out == 0 and (output_bytes > 0 or reported.tokens_out is None)
+    out_unknown = tokens_out == 0 and (output_bytes > 0 or reported.tokens_out != 0)
     return TurnUsage(
         tokens_in=estimate_tokens(request_bytes) if in_unknown else tokens_in,
         tokens_out=estimate_tokens(output_bytes) + 1 if out_unknown else tokens_out,
@@ -35,4 +38,5 @@ def settle_usage(reported: UsageReport, request_bytes: int, output_bytes: int) -
 
 
 def _said(tokens: int | None) -> int:
-    return max(0, tokens or 0)
+    """The figure, or 0 where there is none that can be believed."""
+    return tokens if tokens is not None and 0 <= tokens <= MAX_TOKENS_OF_CALL else 0

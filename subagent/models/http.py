@@ -7,6 +7,8 @@ error holds the key, the query of the URL or content.
 
 from __future__ import annotations
 
+import os
+import ssl
 import time
 from collections.abc import Generator, Iterator, Mapping
 from types import TracebackType
@@ -17,6 +19,7 @@ import httpcore
 import httpx
 
 from protocol.errors import SpecError
+from subagent.models.address import parse_address
 from subagent.models.connection import BoundedBackend, SingleConnection
 from subagent.models.estimate import NOTHING_USED
 from subagent.models.types import ErrorKind, ModelError
@@ -33,7 +36,8 @@ class HttpEndpoint:
     """One URL. `headers` are sent with each request; the key is among them and nowhere else."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        self._url = httpx.URL(url)
+        """Raises SpecError for a URL, a proxy or a CA bundle (both named by the environment) that cannot be used."""
+        self._url = parse_address(url, "base URL")
         self._headers = httpx.Headers({"host": self._url.netloc.decode("ascii"), **_FIXED_HEADERS, **headers})
         self._backend = BoundedBackend()
         self._transport = SingleConnection(_connection_maker(self._url, self._backend), self._backend)
@@ -52,7 +56,7 @@ class HttpEndpoint:
         try:
             return Answer(self._client.send(request, stream=True), self._transport, self._backend)
         except _UNSENT_ERRORS as error:
-            about = f"{self._url.netloc.decode()} cannot be reached: {str(error)[:_SHOWN_CHARS]}"
+            about = f"{self._url.netloc.decode()} cannot be reached: {_why(error)}"
             raise ModelError(ErrorKind.TRANSPORT, about, usage=NOTHING_USED) from error
         except httpcore.TimeoutException as error:
             raise ModelError(ErrorKind.TIMEOUT, "the endpoint did not answer in time") from error
@@ -136,13 +140,21 @@ _FIXED_HEADERS = {
 }
 _SHOWN_CHARS = 120
 
+
+def _why(error: Exception) -> str:
+    """What is wrong with a connection. Of a proxy's answer its status alone: the rest is the proxy's own words."""
+    if isinstance(error, httpcore.ProxyError):
+        return f"the proxy answered {str(error)[:3]}"
+    return str(error)[:_SHOWN_CHARS]
+
+
 _UNSENT_ERRORS = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError)
 _TRANSPORT_ERRORS = (httpcore.NetworkError, httpcore.ProtocolError)
 
 
 def _connection_maker(url: httpx.URL, backend: BoundedBackend) -> httpcore.ConnectionPool:
     """What makes connections to `url`. The CA bundle takes 65 ms to load: only an https endpoint pays for it."""
-    context = httpx.create_ssl_context() if url.scheme == "https" else None
+    context = _ssl_context() if url.scheme == "https" else None
     proxy = _proxy_for(url)
     if proxy is None:
         return httpcore.ConnectionPool(ssl_context=context, network_backend=backend)
@@ -155,15 +167,23 @@ def _connection_maker(url: httpx.URL, backend: BoundedBackend) -> httpcore.Conne
     )
 
 
+def _ssl_context() -> ssl.SSLContext:
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:  # SSLError is one
+        named = [name for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)]
+        raise SpecError(
+            named[0] if named else "CA certificates", f"cannot be loaded ({error.strerror}): give a file in PEM format"
+        ) from error
+
+
 def _proxy_for(url: httpx.URL) -> httpx.Proxy | None:
     """The proxy that the environment names for `url`; never one for this machine itself."""
-    named = getproxies()
-    proxy_url = named.get(url.scheme) or named.get("all")
-    if proxy_url is None or url.host in _LOOPBACK or proxy_bypass(url.host):
+    named = getproxies().get(url.scheme)
+    if named is None or url.host in _LOOPBACK or proxy_bypass(url.host):
         return None
-    proxy = httpx.Proxy(proxy_url if "://" in proxy_url else f"http://{proxy_url}")
-    if proxy.url.scheme != "http":
-        raise SpecError(
-            f"{url.scheme.upper()}_PROXY", f"a {proxy.url.scheme} proxy cannot be used: give an http:// one"
-        )
-    return proxy
+    variable = f"{url.scheme.upper()}_PROXY"
+    proxy_url = parse_address(named if "://" in named else f"http://{named}", variable)
+    if proxy_url.scheme != "http":
+        raise SpecError(variable, "names a proxy that is not http: give http://HOST:PORT")
+    return httpx.Proxy(proxy_url)

@@ -6,7 +6,7 @@ One attempt a call, always streamed. What a fault is, is decided by the assemble
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -33,6 +33,9 @@ from subagent.models.types import (
     ToolCall,
     ToolSchema,
 )
+
+MAX_SHOWN_CHARS = 64 * 1024
+"""Of one call of `on_delta`: what shows it may have a bound of its own (a frame has 1 MiB, escapes included)."""
 
 
 class OpenAIChat:
@@ -64,7 +67,7 @@ class OpenAIChat:
         A ModelError says what the attempt cost: nothing if it never left or was refused, else a high guess.
         """
         body = self._frame.body(messages, options, response_schema)
-        assembler = Assembler(len(body), is_taken=_ids_in(messages), fresh_id=fresh_call_id)
+        assembler = Assembler(len(body), fresh_id=fresh_call_id)
         try:
             self._exchange(body, options, assembler, on_delta)
             turn = assembler.finish()
@@ -126,18 +129,6 @@ def _take(events: Sequence[bytes], assembler: Assembler, on_delta: OnDelta) -> N
                 shown.append(delta.text)
         if assembler.is_ended:
             break
-    if shown:
-        on_delta(encodable("".join(shown)))
-
-
-def _ids_in(messages: Sequence[bytes]) -> Callable[[str], bool]:
-    """Whether a call of the conversation has an id: asked of its bytes, so that the wire need remember nothing.
-
-    Content cannot be mistaken for an id: inside a JSON string the quotes would be escaped.
-    """
-
-    def is_taken(call_id: str) -> bool:
-        field = b'"id":' + msgspec.json.encode(call_id)
-        return any(field in message for message in messages)
-
-    return is_taken
+    text = encodable("".join(shown))
+    for start in range(0, len(text), MAX_SHOWN_CHARS):
+        on_delta(text[start : start + MAX_SHOWN_CHARS])

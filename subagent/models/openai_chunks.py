@@ -27,14 +27,17 @@ from subagent.models.types import ErrorKind, ModelError
 
 END_MARKER = b"[DONE]"
 
-STOP_MEANINGS = {
-    "stop": StopMeaning.END,
-    "tool_calls": StopMeaning.CALLS,
-    "function_call": StopMeaning.CALLS,
-    "length": StopMeaning.LENGTH,
-    "content_filter": StopMeaning.REFUSED,
+FINISHES = {
+    "stop": Finish("stop", StopMeaning.END),
+    "tool_calls": Finish("tool_calls", StopMeaning.CALLS),
+    "function_call": Finish("function_call", StopMeaning.CALLS),
+    "length": Finish("length", StopMeaning.LENGTH),
+    "content_filter": Finish("content_filter", StopMeaning.REFUSED),
 }
-"""Finish reasons of this wire; any other is UNKNOWN."""
+"""Finish reasons of this wire. Any other is UNKNOWN, and its wording goes no further."""
+
+MAX_ID_CHARS = 4_096
+"""How much of a call's id is looked at: it tells calls of one reply apart and is then replaced."""
 
 
 class _Function(msgspec.Struct):
@@ -119,12 +122,15 @@ def _read_choice(choice: _Choice, deltas: list[Delta]) -> None:
             deltas.append(RefusalDelta(delta.refusal))
         deltas.extend(_call(call) for call in delta.tool_calls or ())
     if choice.finish_reason:
-        deltas.append(Finish(choice.finish_reason, STOP_MEANINGS.get(choice.finish_reason, StopMeaning.UNKNOWN)))
+        deltas.append(FINISHES.get(choice.finish_reason, _UNKNOWN_FINISH))
+
+
+_UNKNOWN_FINISH = Finish("other", StopMeaning.UNKNOWN)
 
 
 def _call(call: _Call) -> CallDelta:
     function = call.function or _Function()
-    call_id = "" if call.id is None else str(call.id)
+    call_id = "" if call.id is None else str(call.id)[:MAX_ID_CHARS]
     return CallDelta(call.index, call_id, function.name or "", _arguments(function.arguments))
 
 

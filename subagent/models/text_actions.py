@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from subagent.models.call_checks import arguments_fault
+from subagent.models.call_checks import arguments_fault, name_fault
 from subagent.models.strict_json import parse_strict
 from subagent.models.types import CallFault
 
@@ -72,8 +72,8 @@ def _action(value: dict[str, object]) -> Action | None:
 def _tool_action(tool: object, args: object) -> ToolAction:
     name = tool if isinstance(tool, str) else ""
     arguments = "{}" if args is None else json.dumps(args, ensure_ascii=False)
-    fault = arguments_fault(arguments) if name.strip() else CallFault.NO_NAME
-    return ToolAction(name, arguments, fault)
+    bad_name = name_fault(name)
+    return ToolAction("" if bad_name else name, arguments, bad_name or arguments_fault(arguments))
 
 
 def _regions(text: str) -> Iterator[str]:

@@ -24,8 +24,13 @@ class CallFault(StrEnum):
     UNPARSABLE = "unparsable"
     NOT_AN_OBJECT = "not_an_object"
     NO_NAME = "no_name"
+    BAD_NAME = "bad_name"
     EMPTY_ID = "empty_id"
     DUPLICATE_ID = "duplicate_id"
+
+
+MAX_CALL_NAME_CHARS = 128
+"""Of the tool's name in a call. A tool's own name is shorter; this leaves room for what a model makes up."""
 
 
 class ReplyFault(StrEnum):
@@ -39,9 +44,10 @@ class ReplyFault(StrEnum):
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """One call of a reply. `id` is unique in the conversation; `arguments` is the JSON text as it came.
+    """One call of a reply. `id` is ours, never the provider's; `arguments` is the JSON text as it came.
 
-    A call without fault has a non-empty name and arguments that are one JSON object ("{}" for none).
+    `name` is printable, at most MAX_CALL_NAME_CHARS long, and empty where the model's was not. A call without fault
+    has a name and arguments that are one JSON object ("{}" for none).
     """
 
     id: str
@@ -63,12 +69,16 @@ class TurnUsage(msgspec.Struct, frozen=True):
         return self.tokens_in + self.tokens_out
 
 
+StopWord = Literal["stop", "tool_calls", "function_call", "length", "content_filter", "other", ""]
+"""A finish reason. A closed list, since it is logged: what a provider says beside it is "other", nothing is ""."""
+
+
 class AssistantTurn(msgspec.Struct, frozen=True):
-    """One whole reply of a model, the same from every wire. `stop` is the finish reason as the provider spelt it."""
+    """One whole reply of a model, the same from every wire. `stop` is its finish reason."""
 
     text: str
     calls: tuple[ToolCall, ...]
-    stop: str
+    stop: StopWord
     usage: TurnUsage
     reply_fault: ReplyFault | None = None
     refused: bool = False

@@ -9,12 +9,14 @@ from msgspec import Meta
 
 from subagent.tools.arguments import decode_arguments, tool_spec
 from subagent.tools.beneath import PathRefused, Root
-from subagent.tools.bounded import shown
+from subagent.tools.bounded import shown, size_of
 from subagent.tools.content import MAX_FILE_BYTES
 from subagent.tools.replace import Replacement, image, read_original
 from subagent.tools.types import ToolNature, ToolRefused, ToolSpec
 
 _LISTED_PLACES = 5
+_NEAR_MISS_CHARS = 1024 * 1024
+"""A text is split into words, for a hint at a near miss, only up to this length: each word takes memory."""
 
 
 class EditFileArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,10 +45,6 @@ class EditFile:
         before = self._text(wanted.path)
         after, places = edited(before, wanted)
         data = after.encode()
-        if len(data) > MAX_FILE_BYTES:
-            raise ToolRefused(
-                f"{shown(wanted.path)} would have {len(data)} bytes, at most {MAX_FILE_BYTES} can be written"
-            )
         told = f"{shown(wanted.path)} has been changed in {places} {'place' if places == 1 else 'places'}"
         return Replacement(self._root, image(wanted.path, before.encode(), data), data, told)
 
@@ -64,7 +62,10 @@ class EditFile:
 
 
 def edited(text: str, wanted: EditFileArguments) -> tuple[str, int]:
-    """The text after the edit, and in how many places it differs. Raises ToolRefused where `old` is not clear."""
+    """The text after the edit, and in how many places it differs.
+
+    Raises ToolRefused where `old` is not clear, and, before anything is built, where the text would be too long.
+    """
     path, places = shown(wanted.path), text.count(wanted.old)
     if wanted.old == wanted.new:
         raise ToolRefused("old and new are the same: the edit would change nothing")
@@ -77,6 +78,9 @@ def edited(text: str, wanted: EditFileArguments) -> tuple[str, int]:
             f"old: occurs {places} times in {path} ({_lines_of(text, wanted.old)}): "
             "give more of the text around one of them, or all=true"
         )
+    size_bytes = size_of(text) + places * (size_of(wanted.new) - size_of(wanted.old))
+    if size_bytes > MAX_FILE_BYTES:
+        raise ToolRefused(f"{path} would have {size_bytes} bytes, at most {MAX_FILE_BYTES} can be written")
     return text.replace(wanted.old, wanted.new), places
 
 
@@ -84,7 +88,7 @@ def _near_miss(text: str, old: str) -> str:
     """Why a text that looks right may not be found."""
     if "\r\n" in text and old.replace("\n", "\r\n") in text:
         return ", whose lines end in CR LF"
-    if " ".join(old.split()) in " ".join(text.split()):
+    if len(text) <= _NEAR_MISS_CHARS and " ".join(old.split()) in " ".join(text.split()):
         return " with this white space"
     return ""
 

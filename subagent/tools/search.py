@@ -18,21 +18,34 @@ from subagent.tools.beneath import PathRefused, Root
 from subagent.tools.bounded import body_room, printable, size_of, with_note
 from subagent.tools.content import MAX_FILE_BYTES, read_content
 from subagent.tools.literal import find_lines
-from subagent.tools.name_glob import matches, parse_glob
+from subagent.tools.name_glob import MAX_GLOB_CHARS, Glob
 from subagent.tools.types import READ_ONLY, ToolFailed, ToolRefused, ToolSpec
 from subagent.tools.walk import MAX_VISITED, Walk
 
 MAX_MATCHES = 1_000
 MAX_SEARCHED_BYTES = 256 * 1024 * 1024
+MAX_TEXT_CHARS = 1_024
+"""The text is looked for in every file, so its own length counts as often as there are files."""
 
 
 class SearchArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the model gives search."""
 
-    text: Annotated[str, Meta(min_length=1, description="Text to find, taken literally: no regular expression.")]
+    text: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_TEXT_CHARS,
+            description="Text to find, taken literally: no regular expression.",
+        ),
+    ]
     path: Annotated[str, Meta(description="Folder or file to search, relative to the workspace.")] = "."
     glob: (
-        Annotated[str, Meta(description="Only files whose name matches, such as *.py or src/**/*.py.")] | UnsetType
+        Annotated[
+            str,
+            Meta(max_length=MAX_GLOB_CHARS, description="Only files whose name matches, such as *.py or src/**/*.py."),
+        ]
+        | UnsetType
     ) = UNSET
     ignore_case: Annotated[bool, Meta(description="Treat upper and lower case as equal.")] = False
 
@@ -66,6 +79,7 @@ class _SearchCall:
 
     def run(self) -> str:
         walk = Walk(self.root)
+        glob = None if self.wanted.glob is UNSET else Glob(self.wanted.glob)
         findings = _Findings(body_room(self.result_bytes))
         try:
             files = walk.files(self.wanted.path) if self.root.is_folder(self.wanted.path) else [self.wanted.path]
@@ -74,13 +88,9 @@ class _SearchCall:
         for path in files:
             if findings.full:
                 break
-            if self._is_wanted(path):
+            if glob is None or glob.matches(path):
                 self._search_file(path, findings)
         return with_note("\n".join(findings.lines), "; ".join(_summary(findings, walk)), self.result_bytes)
-
-    def _is_wanted(self, path: str) -> bool:
-        names = [name for name in path.split("/") if name != "."]
-        return self.wanted.glob is UNSET or matches(parse_glob(self.wanted.glob), names)
 
     def _search_file(self, path: str, findings: _Findings) -> None:
         try:

@@ -6,26 +6,34 @@ Imports click and nothing else at the top: a command pays only for what it uses.
 from __future__ import annotations
 
 import io
-import signal
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 
 import click
 
 from protocol.status import EXIT_OK, EXIT_PARTIAL, EXIT_USAGE
+from supervisor.cli.interruption import Interrupted, let_signals_interrupt
 from supervisor.cli.streams import put, tell
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return the process's exit code. `argv` is without the program's name.
+    """Run one command and return the process's exit code. `argv` is without the program's name."""
+    try:
+        let_signals_interrupt()
+        return _run_command(argv)
+    except (click.Abort, Interrupted):
+        tell(["covey: interrupted before the run began"])
+        return EXIT_PARTIAL
 
-    What a command prints (help, a version, findings) is gathered and written at its end, here alone. The answer of
-    a run does not pass through here: supervisor.cli.delivery writes it.
+
+def _run_command(argv: Sequence[str] | None) -> int:
+    """What a command prints (help, a version, findings) is gathered and written at its end, here alone.
+
+    The answer of a run does not pass through here: supervisor.cli.delivery writes it.
     """
     from supervisor.cli.commands import covey
     from supervisor.cli.problems import UsageProblems
 
-    _interrupt_on(signal.SIGTERM, signal.SIGHUP)
     printed = io.StringIO()
     try:
         with redirect_stdout(printed):
@@ -34,17 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(error.command, error.problems)
     except click.UsageError as error:
         return _refuse(error.ctx.command_path if error.ctx else "covey", [error.format_message()])
-    except (click.Abort, KeyboardInterrupt):
-        tell(["covey: interrupted before the run began"])
-        return EXIT_PARTIAL
     return put(printed.getvalue().encode("utf-8", "replace"), code if isinstance(code, int) else EXIT_OK)
-
-
-def _interrupt_on(*numbers: signal.Signals) -> None:
-    """Before a run begins, these end the command as Ctrl-C does. What our caller ignores (nohup) stays ignored."""
-    for number in numbers:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
 
 
 def _refuse(command: str, problems: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ from supervisor.cli.planning import RunFlags, View, plan_run
 from supervisor.cli.problems import UsageProblems
 from supervisor.console import open_console
 from supervisor.plan import RunPlan
+from supervisor.signals import hold_back
 
 
 def run_agent(words: Sequence[str], flags: Mapping[str, str | bool | None], problems: Sequence[str]) -> int:
@@ -30,10 +31,12 @@ def run_agent(words: Sequence[str], flags: Mapping[str, str | bool | None], prob
 def supervise_shown(plan: RunPlan, view: View) -> tuple[TerminalRecord, bool]:
     """Supervise a run on the console that `view` asks for; and whether that console is for people.
 
-    Raises UsageProblems where the home or the run id cannot be used; nothing was started then.
+    Raises UsageProblems where the home or the run id cannot be used; nothing was started then. From here on a signal
+    interrupts nothing: it is the run's and then, still held back, its delivery's.
     """
     from supervisor.run import supervise  # a command line that is refused does not wait for it
 
+    hold_back()
     console = open_console(view.log_format, view.level, os.environ)
     watched = msgspec.structs.replace(plan, telemetry=Telemetry(level=console.wants))
     try:

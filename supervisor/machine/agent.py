@@ -53,6 +53,7 @@ from supervisor.machine.settle import (
     amounts_of,
     attribute_cancel,
     attribute_death,
+    attribute_unborn,
     settle,
 )
 from supervisor.machine.states import ChildState
@@ -230,7 +231,7 @@ class AgentLife(Life):
 
     def _spawn_failed(self, event: SpawnFailed, now: float) -> Effects:
         self._end_unborn()
-        return self._settle(self._blame or Attribution(TerminalStatus.CRASHED, Detail.SPAWN, about=event.about), now)
+        return self._settle(self._blame or attribute_unborn(event.about, event.detail), now)
 
     def _became_ready(self, event: ChildReady, now: float) -> Effects:
         self._ready = True

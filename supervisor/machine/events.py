@@ -11,6 +11,7 @@ import msgspec
 from protocol.budget import Amounts
 from protocol.frames import Activity, Event
 from protocol.record import Outcome
+from protocol.status import Detail
 
 
 class RunStarted(msgspec.Struct, frozen=True):
@@ -46,9 +47,10 @@ class ChildSpawned(ChildEvent, frozen=True):
 
 
 class SpawnFailed(ChildEvent, frozen=True):
-    """There is no process."""
+    """There is no process. `detail`: it could not be spawned, or what it needs on disk could not be made."""
 
     about: str
+    detail: Detail = Detail.SPAWN
 
 
 class EndpointAnnounced(ChildEvent, frozen=True):

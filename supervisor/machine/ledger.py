@@ -6,7 +6,7 @@ says of its spend is adopted, never believed to be less than before. At an end, 
 
 from __future__ import annotations
 
-from protocol.budget import Amounts, Ceiling, Meter
+from protocol.budget import MAX_COUNT, Amounts, Ceiling, Meter
 from protocol.journal.entries import Minted, Settled
 
 
@@ -32,9 +32,10 @@ class Ledger:
         return self._agents[path]
 
     def report(self, path: str, spent: Amounts, held: Amounts) -> Meter:
-        """Adopt absolute figures, unless the account is settled."""
+        """Adopt absolute figures, unless the account is settled. Holds count up to where the sum is still a count."""
         if path not in self._settled:
-            self._agents[path] = self._agents[path].report(spent, held)
+            spent = self._agents[path].report(spent, Amounts()).spent
+            self._agents[path] = self._agents[path].report(spent, _fitting_beside(spent, held))
         return self._agents[path]
 
     def settle(self, path: str, claimed: Amounts) -> Settled:
@@ -66,6 +67,16 @@ class Ledger:
 def _amounts(limit: Ceiling) -> Amounts:
     return Amounts(
         limit.steps or 0, limit.tokens or 0, limit.tool_calls or 0, limit.cost_microusd or 0, limit.cpu_s or 0.0
+    )
+
+
+def _fitting_beside(spent: Amounts, held: Amounts) -> Amounts:
+    """An agent's holds, no larger than could ever be charged. CPU time is never held: the kernel tells it."""
+    return Amounts(
+        min(held.steps, MAX_COUNT - spent.steps),
+        min(held.tokens, MAX_COUNT - spent.tokens),
+        min(held.tool_calls, MAX_COUNT - spent.tool_calls),
+        min(held.cost_microusd, MAX_COUNT - spent.cost_microusd),
     )
 
 

@@ -19,7 +19,7 @@ from protocol.budget import Ceiling
 from protocol.errors import LocalProtocolError
 from protocol.ids import ROOT_PATH
 from protocol.record import TerminalRecord
-from protocol.status import Abort, Detail, TerminalStatus
+from protocol.status import Detail, TerminalStatus
 from supervisor.machine.agent import AgentLife
 from supervisor.machine.effects import Effect, EndRun
 from supervisor.machine.events import ChildEvent, LogFailed, RunStarted, SignalReceived, TimePassed
@@ -143,13 +143,8 @@ class Machine:
     # ---------------------------------------------------------------- rules between lives
 
     def _rule_failed_services(self, now: float) -> Effects:
-        failures = [service.failure for service in self._services.values() if service.failure is not None]
-        if not failures:
-            return []
-        blame = Attribution(
-            TerminalStatus.CRASHED, Detail.SETUP, Abort.INTELLIGENCE_UNAVAILABLE, about="; ".join(failures)
-        )
-        return _all(agent.fail(blame, now) for agent in self._agents.values())
+        failure = next((s.failure for s in self._services.values() if s.failure is not None), None)
+        return [] if failure is None else _all(agent.fail(failure, now) for agent in self._agents.values())
 
     def _rule_payloads(self, now: float) -> Effects:
         if any(service.base_url is None for service in self._services.values()):

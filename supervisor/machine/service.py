@@ -24,18 +24,19 @@ from supervisor.machine.events import (
 from supervisor.machine.ladder import Rung
 from supervisor.machine.life import Effects, Life, Moves
 from supervisor.machine.settings import SupervisionSettings
+from supervisor.machine.settle import Attribution, attribute_no_service, attribute_unborn
 from supervisor.machine.states import ChildState
 
 _S = ChildState
 
 
 class ServiceLife(Life):
-    """One service. `failure` says why it never served, in words for the record."""
+    """One service. `failure` is what is said of an agent that needed it and never could use it."""
 
     def __init__(self, name: str, start_timeout_s: float, settings: SupervisionSettings) -> None:
         super().__init__(name, settings)
         self.base_url: str | None = None
-        self.failure: str | None = None
+        self.failure: Attribution | None = None
         self._start_timeout_s = start_timeout_s
         self._ready_by = 0.0
 
@@ -70,7 +71,7 @@ class ServiceLife(Life):
         return self._ready_by if self.state is ChildState.STARTING else None
 
     def _fail(self, why: str, now: float) -> Effects:
-        self.failure = f"{self.name} {why}"
+        self.failure = attribute_no_service(f"{self.name} {why}")
         return self.stop(now)
 
     def _ask(self) -> Effects:
@@ -82,12 +83,12 @@ class ServiceLife(Life):
 
     def _failed_unless_it_served(self, ending: str) -> None:
         if self.base_url is None and self.failure is None:
-            self.failure = f"{self.name} {ending} and told no endpoint"
+            self.failure = attribute_no_service(f"{self.name} {ending} and told no endpoint")
 
     # ---------------------------------------------------------------- moves
 
     def _spawn_failed(self, event: SpawnFailed, _now: float) -> Effects:
-        self.failure = event.about
+        self.failure = attribute_unborn(event.about, event.detail)
         self._end_unborn()
         return []
 

@@ -1,6 +1,7 @@
 """The one terminal record of an agent: from its own word where it has given one, else from the facts.
 
-A result that came before the death wins. Without one, the supervisor says only `cancelled`, `crashed` or
+A result that came before the death wins, unless it contradicts itself (machine.claims): then the agent crashed,
+by its output. Without one, the supervisor says only `cancelled`, `crashed` or
 `deadline` (RULINGS "The supervisor may attribute"): the first cause that it acted on, else how the process
 ended. Exit codes follow from the typed status, in protocol.status. `cpu_s` is the kernel's figure.
 """
@@ -11,10 +12,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from protocol.budget import Amounts, Meter
+from protocol.budget import MAX_COUNT, Amounts, Meter
 from protocol.frames import CancelReason
 from protocol.record import Outcome, TerminalRecord, Usage
 from protocol.status import SUPERVISOR_MAY_ATTRIBUTE, Abort, Detail, TerminalStatus, exit_code
+from supervisor.machine.claims import contradiction
 
 
 class Attribution(msgspec.Struct, frozen=True):
@@ -66,6 +68,16 @@ def attribute_cancel(reason: CancelReason, dimension: str | None = None, about: 
     return msgspec.structs.replace(_CANCELLED[reason], about=about)
 
 
+def attribute_unborn(about: str, detail: Detail) -> Attribution:
+    """What is said where the agent, or a service that it needs, could not be started: a fault of this side."""
+    return Attribution(TerminalStatus.CRASHED, detail, about=about)
+
+
+def attribute_no_service(about: str) -> Attribution:
+    """What is said where a service was started and does not serve: the model endpoint is gone."""
+    return Attribution(TerminalStatus.CRASHED, Detail.SETUP, Abort.INTELLIGENCE_UNAVAILABLE, about)
+
+
 def attribute_death(death: Death, over: str | None) -> Attribution:
     """What is said of an agent that died by itself without a result. `over`: the dimension it had overspent."""
     if death.signal is not None:
@@ -82,7 +94,7 @@ def attribute_death(death: Death, over: str | None) -> Attribution:
 
 def settle(facts: RunFacts, end: Outcome | Attribution, meter: Meter, cpu_s: float, now: float) -> TerminalRecord:
     """The record of an end. `meter` is the settled account, `now` monotonic s."""
-    outcome = end if isinstance(end, Outcome) else Outcome(end.status, end.detail, end.abort, about=end.about)
+    outcome = _outcome(end, facts.json_contract)
     return TerminalRecord(
         run=facts.run_id,
         agent=facts.agent,
@@ -102,6 +114,19 @@ def settle(facts: RunFacts, end: Outcome | Attribution, meter: Meter, cpu_s: flo
     )
 
 
+def _outcome(end: Outcome | Attribution, json_contract: bool) -> Outcome:
+    """The end that the record tells. Of a word that contradicts itself, all but the end and the result is kept."""
+    if isinstance(end, Attribution):
+        return Outcome(end.status, end.detail, end.abort, about=end.about)
+    problem = contradiction(end, json_contract)
+    if problem is None:
+        return end
+    about = f"the agent's word on its end contradicts itself: {problem}"
+    return msgspec.structs.replace(
+        end, status=TerminalStatus.CRASHED, detail=Detail.OUTPUT, abort=None, result=None, about=about
+    )
+
+
 def amounts_of(usage: Usage) -> Amounts:
     """An agent's last word on its spend. Its CPU time is not its to say."""
     return Amounts(usage.steps, usage.tokens, usage.tool_calls, usage.cost_microusd or 0)
@@ -115,7 +140,7 @@ def _usage(said: Usage, meter: Meter, cpu_s: float) -> Usage:
         tokens=spent.tokens,
         tool_calls=spent.tool_calls,
         cost_microusd=spent.cost_microusd or said.cost_microusd,
-        charged_unknown=said.charged_unknown + meter.charged_unknown.tokens,
+        charged_unknown=min(said.charged_unknown + meter.charged_unknown.tokens, MAX_COUNT),
         tree_tokens=spent.tokens,
         cpu_s=cpu_s,
     )

@@ -17,6 +17,7 @@ import msgspec
 from protocol.errors import SpecError
 from protocol.kinship import die_with_parent
 from supervisor.scripted.replies import parse_replies
+from supervisor.scripted.script_file import read_script
 from supervisor.scripted.server import ScriptedServer
 
 USAGE = "usage: python -I -m supervisor.scripted FILE [--parent PID]"
@@ -30,8 +31,7 @@ def main(arguments: list[str]) -> NoReturn:
         path, parent_pid = _parsed(arguments)
         if parent_pid is not None:
             _belong_to(parent_pid)
-        with open(path, "rb") as opened:
-            server = ScriptedServer(parse_replies(opened.read(), path))
+        server = ScriptedServer(parse_replies(read_script(path, path), path))
     except (SpecError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(EXIT_USAGE)

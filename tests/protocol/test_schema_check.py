@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,24 @@ def test_a_reference_to_a_file_is_refused(tmp_path: Path) -> None:
 )
 def test_references_inside_and_known_drafts_are_fine(schema: bytes) -> None:
     assert compile_schema(schema, "x").is_valid({})
+
+
+def _levels(count: int, branches: int) -> bytes:
+    level = b'"d%d":{"anyOf":[' + b",".join([b'{"$ref":"#/$defs/d%d"}'] * branches) + b"]}"
+    levels = [level % (n, *[n + 1] * branches) for n in range(count)]
+    return b'{"$ref":"#/$defs/d0","$defs":{%s,"d%d":{"not":{}}}}' % (b",".join(levels), count)
+
+
+def test_a_schema_that_explodes_is_refused_before_anything_is_held_against_it() -> None:
+    with pytest.raises(SpecError, match="^x: is too large once its references are followed: over 10000 subschemas"):
+        compile_schema(_levels(16, 4), "x")
+
+
+def test_a_schema_at_the_bound_is_checked_in_a_moment() -> None:
+    validator = compile_schema(_levels(5, 4), "x")
+    began_s = time.process_time()
+    assert [error.message for error in validator.iter_errors({"a": 1})]
+    assert time.process_time() - began_s < 2.0  # measured: 0.01 s
 
 
 def test_formats_are_checked() -> None:

@@ -13,7 +13,8 @@ from protocol.frames import AnyFrame, Result, Spawn
 from protocol.record import Outcome
 from protocol.session import Role, Session, Violation
 
-AGENT = ("-I", "-m", "subagent", "--parent")
+AGENT = ("-I", "-B", "-m", "subagent", "--parent")
+"""-B: a test may limit what the agent can write, and a cut .pyc would break everybody's next import."""
 
 
 class LinkedChild:

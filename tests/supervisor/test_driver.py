@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -42,6 +43,7 @@ def test_a_tree_log_that_cannot_be_written_ends_the_run_as_our_fault(tmp_path):
         stdout=subprocess.PIPE,
         timeout=20,
         check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # a cut .pyc would break everybody's next import
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
     )
     record = msgspec.json.decode(ended.stdout)

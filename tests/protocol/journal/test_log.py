@@ -226,7 +226,7 @@ def test_a_full_disk_leaves_a_good_journal_and_an_error_for_the_caller(tmp_path:
         'print("open", flush=True)', "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))"
     )
     failed = subprocess.run(
-        [sys.executable, "-c", script, str(path), "100"],
+        [sys.executable, "-B", "-c", script, str(path), "100"],  # -B: a cut .pyc would break everybody's next import
         capture_output=True,
         text=True,
         timeout=20,

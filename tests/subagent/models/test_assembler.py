@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.budget import MAX_COUNT
 from subagent.models.assembler import MAX_CALLS, MAX_REPLY_BYTES, Assembler
 from subagent.models.deltas import (
     CallDelta,
@@ -18,21 +20,30 @@ from subagent.models.deltas import (
     TextDelta,
     UsageReport,
 )
-from subagent.models.types import AssistantTurn, CallFault, ErrorKind, ModelError, ReplyFault, TurnUsage
+from subagent.models.types import (
+    MAX_CALL_NAME_CHARS,
+    AssistantTurn,
+    CallFault,
+    ErrorKind,
+    ModelError,
+    ReplyFault,
+    StopWord,
+    TurnUsage,
+)
 
 END, CALLS, LENGTH = (
     Finish("stop", StopMeaning.END),
     Finish("tool_calls", StopMeaning.CALLS),
     Finish("length", StopMeaning.LENGTH),
 )
-FILTERED, PAUSED = Finish("content_filter", StopMeaning.REFUSED), Finish("pause_turn", StopMeaning.PAUSED)
-STRANGE = Finish("eaten_by_dog", StopMeaning.UNKNOWN)
+FILTERED, PAUSED = Finish("content_filter", StopMeaning.REFUSED), Finish("other", StopMeaning.PAUSED)
+STRANGE = Finish("other", StopMeaning.UNKNOWN)
 TEXT, CALL, DONE = TextDelta("hello"), CallDelta(0, "a", "f", "{}"), EndMarker()
 
 
 def assembler(*deltas: Delta, request_bytes: int = 100) -> Assembler:
     numbers = count(1)
-    made = Assembler(request_bytes, is_taken=lambda _: False, fresh_id=lambda: f"fresh{next(numbers)}")
+    made = Assembler(request_bytes, fresh_id=lambda: f"fresh{next(numbers)}")
     for delta in deltas:
         made.feed(delta)
     return made
@@ -111,8 +122,8 @@ def test_a_refusal_in_words_is_the_text_where_there_is_no_other() -> None:
     assert finish(RefusalDelta("I will "), RefusalDelta("not"), END).text == "I will not"
 
 
-def test_the_provider_s_own_word_for_the_end_is_kept() -> None:
-    assert [finish(TEXT, ending).stop for ending in (END, STRANGE, DONE)] == ["stop", "eaten_by_dog", ""]
+def test_the_finish_reason_is_kept_as_a_word_of_the_list() -> None:
+    assert [finish(TEXT, ending).stop for ending in (END, STRANGE, DONE)] == ["stop", "other", ""]
 
 
 def test_reported_usage_is_taken_as_it_is() -> None:
@@ -121,6 +132,11 @@ def test_reported_usage_is_taken_as_it_is() -> None:
 
 def test_usage_in_several_reports_is_merged() -> None:
     assert finish(UsageReport(100, 1, 40), TEXT, END, UsageReport(None, 7)).usage == TurnUsage(100, 7, 40)
+
+
+def test_of_reports_that_contradict_each_other_the_larger_figure_counts() -> None:
+    assert finish(TEXT, UsageReport(100, 7, 40), END, UsageReport(90, 8, 0)).usage == TurnUsage(100, 8, 40)
+    assert finish(TEXT, UsageReport(100, 70), END, UsageReport(1, 1)).usage == TurnUsage(100, 70)
 
 
 @pytest.mark.parametrize("reports", [(), (UsageReport(0, 0, 0),)])
@@ -163,7 +179,7 @@ DELTAS = st.one_of(
         st.text(max_size=3),
         st.text(max_size=8) | st.just("{}"),
     ),
-    st.builds(Finish, st.text(max_size=3), st.sampled_from(StopMeaning)),
+    st.builds(Finish, st.sampled_from(get_args(StopWord)), st.sampled_from(StopMeaning)),
     st.builds(UsageReport, st.none() | st.integers(), st.none() | st.integers(), st.none() | st.integers()),
     st.just(DONE),
 )
@@ -184,4 +200,8 @@ def test_any_stream_gives_a_turn_or_a_typed_error_and_only_sound_calls_may_run(d
     assert min(turn.usage.tokens_in, turn.usage.tokens_out, turn.usage.tokens_cached) >= 0
     for call in turn.calls:
         assert call.fault is not None or (call.name.strip() and turn.reply_fault is None)
+        assert len(call.name) <= MAX_CALL_NAME_CHARS
+        assert call.name == "" or call.name.isprintable()
+        assert call.id.startswith("fresh")
     turn.text.encode()
+    assert turn.usage.tokens <= MAX_COUNT

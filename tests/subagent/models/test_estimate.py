@@ -22,6 +22,11 @@ def test_a_guess_is_half_the_bytes_rounded_up() -> None:
         (UsageReport(10, 0), 20, TurnUsage(10, 11, 0, estimated=True)),
         (UsageReport(0, 5, 3), 20, TurnUsage(50, 5, 0, estimated=True)),
         (UsageReport(10), 0, TurnUsage(10, 1, 0, estimated=True)),
+        (UsageReport(10**9, 10**9, 10**9), 20, TurnUsage(10**9, 10**9, 10**9)),
+        (UsageReport(2**53, 5), 20, TurnUsage(50, 5, 0, estimated=True)),
+        (UsageReport(10, 2**53 - 1), 0, TurnUsage(10, 1, 0, estimated=True)),
+        (UsageReport(10, 5, 2**60), 20, TurnUsage(10, 5, 0)),
+        (UsageReport(-1, -1, -1), 20, TurnUsage(50, 11, 0, estimated=True)),
     ],
 )
 def test_what_is_not_said_is_guessed_high_and_marked(

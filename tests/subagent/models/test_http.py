@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import re
 import ssl
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import httpcore
 import httpx
 import pytest
 
 from protocol.errors import SpecError
+from subagent.models.connection import BoundedBackend
 from subagent.models.http import MAX_ERROR_BODY_BYTES, HttpEndpoint
 from subagent.models.types import ErrorKind, ModelError
 from supervisor.scripted.replies import Reply
@@ -53,10 +57,60 @@ def test_a_proxy_of_the_environment_is_used_but_never_for_this_machine(monkeypat
         local.close()
 
 
-def test_a_proxy_that_cannot_be_used_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
-    with pytest.raises(SpecError, match="HTTPS_PROXY"):
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "socks5://127.0.0.1:1",
+        "https://127.0.0.1:1",
+        "ftp://u:hunter2@x",
+        "http://",
+        " ",
+        "http://u:hunter2@a b:1",
+        "http://[::1",
+        "http://127.0.0.1:99999",
+        "http://127.0.0.1:0",
+        "http://a..b:1",
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(SpecError, match="^HTTP_PROXY: ") as refused:
+        HttpEndpoint("http://model.invalid/v1/chat/completions", {})
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_proxy_for_all_schemes_is_not_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1")
+    HttpEndpoint("http://model.invalid/v1/chat/completions", {}).close()
+
+
+def test_of_a_refusal_by_a_proxy_its_status_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer([Reply(text="x")]) as server:
+        monkeypatch.setenv("https_proxy", server.base_url.removesuffix("/v1"))
+        endpoint = HttpEndpoint("https://model.invalid/v1/chat/completions", {})
+        with pytest.raises(ModelError) as raised:
+            endpoint.post(b"{}", timeout_s=5.0, deadline_s=time.monotonic() + 5)
+        endpoint.close()
+    assert raised.value.kind is ErrorKind.TRANSPORT
+    assert re.fullmatch("model.invalid cannot be reached: the proxy answered [45][0-9]{2}", raised.value.about)
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_a_ca_file_that_cannot_be_used_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None
+) -> None:
+    if content is not None:
+        (tmp_path / "ca.pem").write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    with pytest.raises(SpecError, match="^SSL_CERT_FILE: cannot be loaded .*: give a file in PEM format"):
         HttpEndpoint("https://model.invalid/v1/chat/completions", {})
+    HttpEndpoint("http://model.invalid/v1/chat/completions", {}).close()
+
+
+@pytest.mark.parametrize(("host", "port"), [("a..b", 80), ("a" * 64, 80), ("x\0y", 80), ("127.0.0.1", 99_999)])
+def test_an_address_that_no_socket_takes_is_no_connection(host: str, port: int) -> None:
+    with pytest.raises(httpcore.ConnectError):
+        BoundedBackend().connect_tcp(host, port, timeout=1.0)
 
 
 def test_opening_a_wire_imports_no_command_line() -> None:

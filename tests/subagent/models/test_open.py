@@ -32,6 +32,25 @@ def test_a_base_url_that_is_none_is_refused_with_the_fix(base_url: str) -> None:
         chat_url(base_url)
 
 
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "http://a..b/v1",
+        f"http://{'a' * 64}.com/v1",
+        "http://xn--/v1",
+        "http://.../v1",
+        "http://[v1.x]:1/v1",
+        "http://a b/v1",
+        "http://%00/v1",
+        f"http://127.0.0.1:1/{'p' * 100_000}",
+    ],
+)
+def test_a_base_url_that_only_a_library_would_have_noticed_is_refused_too(base_url: str) -> None:
+    with pytest.raises(SpecError, match="^base URL: ") as refused:
+        open_wire(ModelSpec("x", "m", base_url), Secrets(), [], None)
+    assert refused.value.field == "base URL"
+
+
 def test_a_password_in_the_url_is_refused_and_not_quoted() -> None:
     with pytest.raises(SpecError, match="COVEY_API_KEY") as raised:
         chat_url("http://user:hunter2@h/v1")

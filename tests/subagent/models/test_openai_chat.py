@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable
 from email.utils import formatdate
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subagent.models.types import CallFault, ErrorKind, Message, ModelError, ReplyFault, ToolCall, TurnUsage
+from protocol.codec import encode_frame
+from protocol.frames import MAX_FRAME_BYTES, Event
+from subagent.models.types import CallFault, ErrorKind, Message, ModelError, ReplyFault, TurnUsage
 from supervisor.scripted.replies import Reply, ReplyCall, ReplyUsage
 
 from .conftest import KEY, Scripted
@@ -35,7 +38,7 @@ def test_a_text_comes_whole_with_its_usage_and_its_deltas(scripted: Scripted) ->
 
 def test_calls_come_under_the_names_of_their_tools(scripted: Scripted) -> None:
     turn = scripted(Reply(calls=(CALL, ReplyCall("made_up", "")))).call()
-    assert turn.calls == (ToolCall("call_1_0", "read.file", '{"path":"a"}'), ToolCall("call_1_1", "made_up", "{}"))
+    assert [(call.name, call.arguments) for call in turn.calls] == [("read.file", '{"path":"a"}'), ("made_up", "{}")]
     assert turn.stop == "tool_calls"
 
 
@@ -59,16 +62,21 @@ def test_the_size_of_a_request_is_told_before_it_is_sent(scripted: Scripted) -> 
     assert 0 <= told - len(bytes(endpoint.server.requests[0].body)) <= 16
 
 
-def test_an_id_that_the_conversation_holds_already_is_replaced(scripted: Scripted) -> None:
-    endpoint = scripted(Reply(calls=(ReplyCall("read_file", {}, id="call_0"),)))
-    earlier = endpoint.wire.encode(Message("assistant", "", (ToolCall("call_0", "read.file", "{}"),)))
-    mention = endpoint.wire.encode(Message("user", '"id":"call_1"'))
-    from subagent.models.types import CallOptions
+def test_an_id_of_the_provider_goes_no_further_and_two_calls_never_share_one(scripted: Scripted) -> None:
+    endpoint = scripted(*[Reply(calls=(ReplyCall("read_file", {}, id=KEY),))] * 2)
+    [first], [second] = endpoint.call().calls, endpoint.call().calls
+    assert first.fault is second.fault is None
+    assert first.id != second.id
+    assert all(re.fullmatch("[a-z0-9]{9}", call.id) for call in (first, second))
 
-    turn = endpoint.wire.call([earlier, mention], CallOptions(9, 5.0, time.monotonic() + 9), len)
-    [call] = turn.calls
-    assert call.id != "call_0"
-    assert call.fault is None
+
+def test_a_text_in_one_huge_event_is_shown_in_pieces_that_fit_a_frame(scripted: Scripted) -> None:
+    shown: list[str] = []
+    text = "\x00é" * 200_000
+    turn = scripted(Reply(text=text, chunk_chars=len(text))).call(on_delta=shown.append)
+    assert turn.text == text
+    assert "".join(shown) == text
+    assert all(len(encode_frame(Event("intel.delta", {"text": piece}))) <= MAX_FRAME_BYTES for piece in shown)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,10 @@ def call(**fields: object) -> bytes:
         (choice(delta={}, finish_reason="stop"), [Finish("stop", StopMeaning.END)]),
         (choice(delta={}, finish_reason="length"), [Finish("length", StopMeaning.LENGTH)]),
         (choice(delta={}, finish_reason="function_call"), [Finish("function_call", StopMeaning.CALLS)]),
-        (choice(delta={}, finish_reason="error"), [Finish("error", StopMeaning.UNKNOWN)]),
+        (choice(delta={}, finish_reason="error"), [Finish("other", StopMeaning.UNKNOWN)]),
+        (choice(delta={}, finish_reason="sk-key-1234"), [Finish("other", StopMeaning.UNKNOWN)]),
+        (b'{"choices":[{"finish_reason":"\\ud800"}]}', [Finish("other", StopMeaning.UNKNOWN)]),
+        (call(id="I" * 1_000_000), [CallDelta(None, "I" * 4_096)]),
         (b'{"choices": [{"index": 1, "delta": {"content": "other"}}]}', []),
         (b'{"choices": [{"delta": {"content": "no index"}}]}', [TextDelta("no index")]),
         (call(index=0, id="a", function={"name": "f", "arguments": ""}), [CallDelta(0, "a", "f", "")]),
@@ -67,6 +70,8 @@ def call(**fields: object) -> bytes:
         (b'{"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4}}}', [UsageReport(9, None, 4)]),
         (b'{"usage":{"prompt_tokens":"many","completion_tokens":-3,"prompt_tokens_details":[]}}', [UsageReport()]),
         (b'{"usage":[]}', []),
+        (b'{"usage":{"prompt_tokens":9007199254740992,"completion_tokens":1e300}}', [UsageReport()]),
+        (b'{"usage":{"prompt_tokens":1%s,"completion_tokens":2}}' % (b"0" * 400), [UsageReport(None, 2)]),
     ],
 )
 def test_an_event_gives_its_deltas_however_a_server_spells_it(data: bytes, deltas: list[Delta]) -> None:

@@ -52,7 +52,9 @@ def test_a_final_answer_is_a_string_or_the_json_of_its_value(text: str, answer: 
         ('{"action": "tool", "tool": "f", "args": "{}"}', ToolAction("f", '"{}"', CallFault.NOT_AN_OBJECT)),
         ('{"action": "tool", "args": {}}', ToolAction("", "{}", CallFault.NO_NAME)),
         ('{"action": "tool", "tool": 5}', ToolAction("", "{}", CallFault.NO_NAME)),
-        ('{"tool": " "}', ToolAction(" ", "{}", CallFault.NO_NAME)),
+        ('{"tool": " "}', ToolAction("", "{}", CallFault.NO_NAME)),
+        ('{"tool": "f\\n"}', ToolAction("", "{}", CallFault.BAD_NAME)),
+        ('{"tool": "%s"}' % ("f" * 129), ToolAction("", "{}", CallFault.BAD_NAME)),
     ],
 )
 def test_an_action_that_is_wrong_is_a_call_with_its_fault(text: str, action: ToolAction) -> None:

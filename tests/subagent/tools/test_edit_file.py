@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from subagent.tools import edit_file
@@ -72,8 +74,31 @@ def test_a_file_that_changed_since_the_plan_is_left_alone(root: Root, inside: Pa
 def test_a_result_over_the_bound_is_refused(root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (inside / "a.txt").write_text("x")
     monkeypatch.setattr(edit_file, "MAX_FILE_BYTES", 3)
-    with pytest.raises(ToolRefused, match="would have 4 bytes"):
+    with pytest.raises(ToolRefused, match="would have 4 bytes, at most 3 can be written"):
         EditFile(root).prepare(b'{"path":"a.txt","old":"x","new":"abcd"}')
+    with pytest.raises(ToolRefused, match="would have 4 bytes"):
+        EditFile(root).prepare('{"path":"a.txt","old":"x","new":"éé"}'.encode())
+
+
+def test_a_result_of_gigabytes_is_refused_before_it_is_built(root: Root, inside: Path) -> None:
+    (inside / "a.txt").write_text("abc\n" * 1_000_000)
+    call = msgspec.json.encode({"path": "a.txt", "old": "a", "new": "x" * 4_000, "all": True})
+    tracemalloc.start()
+    try:
+        with pytest.raises(ToolRefused, match="'a.txt' would have 4003000000 bytes, at most 16777216 can be written"):
+            EditFile(root).prepare(call)
+        assert tracemalloc.get_traced_memory()[1] < 64 * 1024 * 1024
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_edit_may_bring_a_file_to_the_bound_exactly(
+    root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (inside / "a.txt").write_text("x-x-")
+    monkeypatch.setattr(edit_file, "MAX_FILE_BYTES", 8)
+    edit(root, '{"path":"a.txt","old":"x","new":"yé","all":true}'.encode())
+    assert (inside / "a.txt").read_text() == "yé-yé-"
 
 
 def test_its_nature_is_declared(root: Root) -> None:

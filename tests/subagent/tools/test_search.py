@@ -97,6 +97,18 @@ def test_a_text_of_two_lines_or_none_is_refused(root: Root) -> None:
         find(root, b'{"text":""}')
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (b'{"text":"a","glob":"%s"}' % (b"**/" * 500), "glob: Expected `str` of length <= 256"),
+        (b'{"text":"%s"}' % (b"a" * 2_000), "text: Expected `str` of length <= 1024"),
+    ],
+)
+def test_a_text_or_a_glob_that_would_cost_too_much_is_refused(root: Root, arguments: bytes, told: str) -> None:
+    with pytest.raises(ToolRefused, match=told):
+        find(root, arguments)
+
+
 def test_two_searches_of_the_same_files_give_the_same_text(root: Root, inside: Path) -> None:
     for number in range(50):
         (inside / f"{number}.txt").write_text("needle")
