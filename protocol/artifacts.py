@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from protocol.errors import RemoteProtocolError
@@ -63,12 +64,16 @@ def _read_plain_file(agent_folder: Path, name: str, size_bytes: int) -> bytes:
         for folder in (agent_folder, FOLDER):
             holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=holder)
             opened.callback(os.close, holder)
-        # A FIFO or a terminal would make a plain open wait, or take it for its own.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        file = opened.enter_context(open(os.open(name, flags, dir_fd=holder), "rb"))
+        file = opened.enter_context(open(name, "rb", opener=_opener_in(holder)))
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "it is no plain file")
         if found.st_size != size_bytes:
             raise OSError(errno.EINVAL, "it has another size")
         return file.read(size_bytes)
+
+
+def _opener_in(folder: int | None) -> Callable[[str, int], int]:
+    """Opens what lies in `folder`. A FIFO would make a plain open wait, and a terminal take us for its own."""
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    return lambda name, mode: os.open(name, mode | flags, dir_fd=folder)

@@ -80,7 +80,8 @@ class _References:
         if not fragment.startswith("/"):
             return self._named.get(fragment or base, None if fragment or base else self._document)
         starts = [self._named.get(base)] if base else [self._document, *self._named.values()]
-        return next(filter(None, (_at(start, fragment) for start in starts)), None)
+        found = (_at(start, fragment) for start in starts)
+        return next((part for part in found if part is not None), None)
 
 
 def _at(value: object, pointer: str) -> object:

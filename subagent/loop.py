@@ -213,7 +213,8 @@ class Loop:
 
     def _check_answer(self, declined: bool) -> None:
         self._partial = self._answer.strip() or self._partial
-        verdict = self._checker.check(self._answer)
+        with self._run.gate.region():  # a large answer against large sources takes its time
+            verdict = self._checker.check(self._answer)
         problems = () if declined else verdict.problems
         self._result = verdict.result
         if problems:

@@ -94,8 +94,7 @@ def open_journal(path: Path, write: Write = os.write) -> Journal:
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise RemoteProtocolError("damaged", f"{path} is no regular file")
+        _require_regular(fd, path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -111,5 +110,19 @@ def open_journal(path: Path, write: Write = os.write) -> Journal:
 
 
 def read_journal(path: Path) -> tuple[Entry, ...]:
-    """The good entries of a journal that somebody else may be writing. Raises RemoteProtocolError for damage."""
-    return scan(path.read_bytes()).entries
+    """The good entries of a journal that somebody else may be writing.
+
+    Raises RemoteProtocolError for damage or for what is no regular file, OSError from the disk. Waits for nothing.
+    """
+    with open(path, "rb", opener=_open_without_waiting) as opened:
+        _require_regular(opened.fileno(), path)
+        return scan(opened.read()).entries
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+
+
+def _require_regular(fd: int, path: Path) -> None:
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise RemoteProtocolError("damaged", f"{path} is no regular file")

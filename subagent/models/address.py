@@ -11,6 +11,8 @@ import httpx
 from protocol.errors import SpecError
 
 _MAX_PORT = 65_535
+_MAX_HOST_CHARS = 253
+"""Of a name in the DNS. A host is told in errors."""
 
 
 def parse_address(text: str, field: str) -> httpx.URL:
@@ -27,5 +29,5 @@ def parse_address(text: str, field: str) -> httpx.URL:
 
 
 def _is_host(host: str) -> bool:
-    """Whether a host is an address or may be a name; `%` stands for what a URL cannot hold, but in IPv6 for a zone."""
-    return bool(host) and ("%" not in host or ":" in host)
+    """Whether a host is an address or may be a name. `%` stands for what a URL cannot hold, but in IPv6 for a zone."""
+    return 0 < len(host) <= _MAX_HOST_CHARS and ("%" not in host or ":" in host)

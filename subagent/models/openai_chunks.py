@@ -11,6 +11,7 @@ import json
 
 import msgspec
 
+from protocol.nesting import MAX_NESTING, is_too_deep
 from subagent.models.deltas import (
     CallDelta,
     Delta,
@@ -91,11 +92,13 @@ def read_event(data: bytes) -> list[Delta]:
 
 
 def _decode(data: bytes) -> _Chunk:
+    if is_too_deep(data):
+        raise ModelError(ErrorKind.MALFORMED, f"an event of the stream nests deeper than {MAX_NESTING} levels")
     try:
         return _decoder.decode(data)
     except msgspec.ValidationError as error:
         raise ModelError(ErrorKind.MALFORMED, "an event of the stream is no chat completion chunk") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return _decode_with_surrogates(data)
 
 
@@ -103,7 +106,7 @@ def _decode_with_surrogates(data: bytes) -> _Chunk:
     """msgspec refuses half of a surrogate pair; the other half may come in the next event."""
     try:
         return msgspec.convert(json.loads(data, parse_constant=_refuse), _Chunk)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ModelError(ErrorKind.MALFORMED, "an event of the stream is not JSON") from error
 
 

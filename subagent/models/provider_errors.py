@@ -12,6 +12,7 @@ import re
 
 import msgspec
 
+from protocol.nesting import is_too_deep
 from subagent.models.estimate import NOTHING_USED
 from subagent.models.types import ErrorKind, ModelError
 
@@ -136,8 +137,8 @@ def _says_too_long(facts: _Facts) -> bool:
 
 def _decoded(body: bytes) -> object:
     try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None if is_too_deep(body) else msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return body.decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""JSON that can mean only one thing: no key twice, no NaN, nothing that UTF-8 cannot carry. Pure."""
+"""JSON that can mean only one thing: no key twice, no NaN, no lone surrogate, no endless nesting. Pure."""
 
 from __future__ import annotations
 
@@ -7,22 +7,29 @@ from typing import NoReturn
 
 import msgspec
 
+from protocol.nesting import is_too_deep
+
 
 def parse_strict(text: str) -> object:
-    """The value of `text`. Raises ValueError for anything but one unambiguous JSON value."""
-    try:
-        value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
-        msgspec.json.decode(text)  # what the tools decode with: it also refuses halves of surrogate pairs
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
+    """The value of `text`. Raises ValueError for anything but one unambiguous JSON value, up to MAX_NESTING levels."""
+    parse(text)  # with what the tools decode with: it also refuses halves of surrogate pairs
+    value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    return value
+
+
+def parse(text: str) -> object:
+    """The value of `text`. Raises ValueError if it is no JSON, or nests deeper than MAX_NESTING levels."""
+    if is_too_deep(text.encode()):
+        raise ValueError("nested too deep")
+    value: object = msgspec.json.decode(text)
     return value
 
 
 def is_object(text: str) -> bool:
-    """Whether `text` is exactly one JSON object."""
+    """Whether `text` is exactly one JSON object, up to MAX_NESTING levels."""
     try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(parse(text), dict)
+    except ValueError:
         return False
 
 

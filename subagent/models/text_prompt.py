@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from protocol.model import ActionExample
-from subagent.models.strict_json import is_object
+from subagent.models.strict_json import is_object, parse
 from subagent.models.types import Message, ToolCall, ToolSchema
 
 RULES = """\
@@ -66,7 +66,7 @@ def _result(tool: str, content: str) -> str:
 def _final(answer: str) -> str:
     """The final action as its model wrote it: an answer that is JSON stands as JSON."""
     try:
-        value: object = msgspec.json.decode(answer)
-    except msgspec.DecodeError:
+        value = parse(answer)
+    except ValueError:
         value = answer
     return json.dumps({"action": "final", "answer": value}, ensure_ascii=False)

@@ -56,8 +56,9 @@ def encode_json(value: JsonValue) -> msgspec.Raw:
 def _enclosed(text: str) -> Iterator[JsonValue]:
     """The values in code fences and between the outermost braces or brackets, but not those inside others."""
     taken: list[tuple[int, int]] = []
-    for start, end in _spans(text):
-        if any(first <= start and end <= last for first, last in taken):
+    fences = [fence.span(1) for fence in _FENCE.finditer(text)]  # never one inside another
+    for number, (start, end) in enumerate([*fences, *_outermost(text)]):
+        if number >= len(fences) and any(first <= start and end <= last for first, last in taken):
             continue
         try:
             value = _decode(text[start:end])
@@ -67,10 +68,10 @@ def _enclosed(text: str) -> Iterator[JsonValue]:
         yield value
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    yield from (fence.span(1) for fence in _FENCE.finditer(text))
+def _outermost(text: str) -> list[tuple[int, int]]:
+    """From the first opening brace to the last closing one, and the same of brackets, in order."""
     between = [(text.find(opening), text.rfind(closing) + 1) for opening, closing in ("{}", "[]")]
-    yield from sorted(span for span in between if 0 <= span[0] < span[1])
+    return sorted(span for span in between if 0 <= span[0] < span[1])
 
 
 def _decode(text: str) -> JsonValue:

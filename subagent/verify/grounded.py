@@ -20,7 +20,10 @@ from subagent.verify.answer import JsonValue
 from subagent.verify.numbers import Written, number_spans, numbers_in, separates_with_commas
 from subagent.verify.sentence import cut, place, shown_value
 
-_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|`([^`\n]+)`')
+MAX_VALUES = 10_000
+"""Of an answer. Each is looked for in all sources."""
+
+_QUOTED = re.compile(r'"([^"\n]+)"|“([^“”\n]+)”|`([^`\n]+)`')
 _LIST_NUMBER = re.compile(r"^[ \t]*(?:#+[ \t]*)?[0-9]+[.)](?=\s)", re.MULTILINE)
 _NUMERIC = frozenset("0123456789.,")
 
@@ -74,15 +77,18 @@ class _Source:
         if not (wanted[:1] in _NUMERIC or wanted[-1:] in _NUMERIC):
             return at >= 0
         while at >= 0:
-            if not self._cuts_number(at) and not self._cuts_number(at + len(wanted)):
+            begun_in = self._end_of_cut(at)
+            if begun_in is None and self._end_of_cut(at + len(wanted)) is None:
                 return True
-            at = self._text.find(wanted, at + 1)
+            # Inside a number every place cuts it: the next that may not is where it ends.
+            at = self._text.find(wanted, begun_in or at + 1)
         return False
 
-    def _cuts_number(self, position: int) -> bool:
+    def _end_of_cut(self, position: int) -> int | None:
+        """The end of the number that `position` cuts in two, or None if it cuts none."""
         starts, ends = self._spans
         before = bisect_left(starts, position) - 1
-        return before >= 0 and position < ends[before]
+        return ends[before] if before >= 0 and position < ends[before] else None
 
     @cached_property
     def _spans(self) -> tuple[list[int], list[int]]:
@@ -94,19 +100,28 @@ class _Source:
 def json_problems(value: JsonValue, sources: Sources) -> Iterator[str]:
     """A sentence for each leaf of a JSON answer that no source has."""
     pending: list[tuple[tuple[str | int, ...], JsonValue]] = [((), value)]
+    looked_for = 0
     while pending:
         path, part = pending.pop()
         if isinstance(part, dict):
             pending += [((*path, key), inner) for key, inner in reversed(part.items())]
         elif isinstance(part, list):
             pending += [((*path, index), part[index]) for index in reversed(range(len(part)))]
-        elif not _is_grounded(part, sources):
-            yield f"{place(path)} is {shown_value(part)}, {_MISSING}"
+        elif looked_for == MAX_VALUES:
+            yield _TOO_MANY
+            return
+        else:
+            looked_for += 1
+            if not _is_grounded(part, sources):
+                yield f"{place(path)} is {shown_value(part)}, {_MISSING}"
 
 
 def text_problems(text: str, sources: Sources) -> Iterator[str]:
     """A sentence for each quotation and each number of a text that no source has."""
-    for found in _QUOTED.finditer(text):
+    for count, found in enumerate(_QUOTED.finditer(text)):
+        if count == MAX_VALUES:
+            yield _TOO_MANY
+            return
         quoted = next(filter(None, found.groups()))
         if not sources.has_text(quoted):
             yield f"the answer quotes {shown_value(quoted)}, {_MISSING}"
@@ -115,6 +130,7 @@ def text_problems(text: str, sources: Sources) -> Iterator[str]:
             yield f"the answer says {cut(''.join(number))}, {_MISSING}"
 
 
+_TOO_MANY = f"the answer has more than {MAX_VALUES} values, too many to look for in the tool results: give fewer"
 _MISSING = "which occurs in no tool result and not in the task: give the value exactly as it stands there"
 
 

@@ -16,10 +16,10 @@ from protocol.status import Detail
 def read_corrections(journal: Path) -> tuple[tuple[str, ...], ...]:
     """The problems of each answer that was not accepted, oldest first; none where the journal cannot be read."""
     try:
-        entries = read_journal(journal)
-    except (OSError, RemoteProtocolError):
+        corrected = [entry.body for entry in read_journal(journal) if entry.type == "corrected"]
+        return tuple(msgspec.json.decode(body, type=Corrected).problems for body in corrected)
+    except (OSError, RemoteProtocolError, msgspec.DecodeError):
         return ()
-    return tuple(msgspec.json.decode(e.body, type=Corrected).problems for e in entries if e.type == "corrected")
 
 
 def last_problems(record: TerminalRecord) -> tuple[str, ...]:

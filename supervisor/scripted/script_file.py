@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
@@ -13,13 +12,14 @@ MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
 def read_script(path: str, source: str) -> bytes:
     """The bytes of a script. Raises OSError, or SpecError naming `source` for one that cannot be used."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as opened:
-        mode = os.fstat(opened.fileno()).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not stat.S_ISREG(mode):
+    with open(path, "rb", opener=_open_without_waiting) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise SpecError(source, f"{path!r} is no plain file: the endpoint has to read it again")
         script = opened.read(MAX_SCRIPT_BYTES + 1)
     if len(script) > MAX_SCRIPT_BYTES:
         raise SpecError(source, f"{path!r} is longer than {MAX_SCRIPT_BYTES} bytes: cut it into several scripts")
     return script
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

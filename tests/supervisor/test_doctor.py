@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -81,3 +83,13 @@ def test_the_cgroup_folder_is_read_from_both_texts():
     assert doctor._own_cgroup("0::/\n", mounts) == Path("/sys/fs/cgroup/unified")
     assert doctor._own_cgroup("1:pids:/x\n", mounts) is None
     assert doctor._own_cgroup("0::/\n", "") is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a PID namespace without a user namespace needs root")
+def test_the_proc_of_another_pid_namespace_is_told_and_what_follows_from_it():
+    command = ["unshare", "-pf", sys.executable, "-m", "supervisor", "doctor"]
+    ended = subprocess.run(command, capture_output=True, timeout=30, check=False)
+    if b"unshare failed" in ended.stderr:
+        pytest.skip("no PID namespaces here")
+    [line] = [line.split() for line in ended.stdout.decode().splitlines() if "/proc " in line]
+    assert line[:6] == ["without", "/proc", "of", "another", "PID", "namespace:"]

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from protocol.kinship import children_of, read_stat
+from supervisor.signals import ENDING, IGNORED
 from tests.supervisor.running import alive, processes_of, tree_entries, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,7 +126,7 @@ def test_a_reader_of_stdout_sees_its_end_when_the_command_closes_it():
         assert guard.stdout is not None
         assert guard.stdout.read() == b""
     finally:
-        guard.terminate()
+        guard.kill()
         guard.communicate(timeout=20)
 
 
@@ -199,7 +200,27 @@ def test_it_is_a_fit_first_process_of_a_container(tmp_path):
     assert (ended.returncode, msgspec.json.decode(ended.stdout)["status"]) == (0, "completed")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.skipif(os.geteuid() != 0, reason="a PID namespace without a user namespace needs root")
+@pytest.mark.parametrize("behaviour", ["answers", "leaves_an_escapee", "leaves_a_grandchild"])
+def test_a_pid_namespace_that_sees_the_proc_of_another_is_swept_and_nobody_else_is(tmp_path, behaviour):
+    strangers = [subprocess.Popen(["/bin/sleep", "600"]) for _ in range(3)]
+    try:
+        shell = '"$@"; code=$?; sleep 0; exit $code'  # a first process that outlives us: the kernel sweeps nothing
+        command = ["unshare", "-pf", "/bin/sh", "-c", shell, "sh"]
+        command += [sys.executable, str(ENTRY), str(tmp_path), "no-proc", behaviour]
+        ended = subprocess.run(command, capture_output=True, timeout=30, check=False)
+        if b"unshare failed" in ended.stderr:
+            pytest.skip("no PID namespaces here")
+        assert (ended.returncode, msgspec.json.decode(ended.stdout)["status"]) == (0, "completed"), ended.stderr
+        assert processes_of("no-proc") == []
+        assert all(stranger.poll() is None for stranger in strangers)
+    finally:
+        for stranger in strangers:
+            stranger.kill()
+            stranger.wait(timeout=20)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_a_well_behaved_agent_in_under_a_second(start, number):
     covey = start("obeys")
     covey.wait_for_ready()
@@ -237,9 +258,32 @@ def test_a_signal_at_any_moment_of_the_start_ends_the_run_and_leaves_nothing(sta
         time.sleep(delay_ms / 1000)
         covey.signal(signal.SIGTERM)
         code, record = covey.end()
-        assert code in (3, -signal.SIGTERM, 128 + signal.SIGTERM)
+        assert code in (3, -signal.SIGTERM)  # killed: before the guard was there
         assert (code == 3) == (record is not None)
         assert covey.all_gone()
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGRTMIN + 3])
+def test_a_signal_without_a_meaning_ends_neither_guard_nor_supervisor(start, number):
+    covey = start("obeys")
+    agent = covey.wait_for_ready()
+    os.kill(covey.supervisor, number)
+    covey.signal(number)
+    covey.signal(signal.SIGTERM)
+    code, record = covey.end()
+    assert (code, record["status"], record["detail"]) == (3, "cancelled", "signal")
+    assert not alive(agent)
+
+
+def test_a_child_of_the_run_has_no_signal_ignored_or_held_back(start):
+    covey = start("obeys")
+    agent = covey.wait_for_agent()
+    lines = Path(f"/proc/{agent}/status").read_text().splitlines()
+    masks = {line.split()[0]: int(line.split()[1], 16) for line in lines if line.startswith(("SigB", "SigI"))}
+    ours = sum(1 << (number - 1) for number in (*ENDING, *IGNORED))
+    assert (masks["SigBlk:"], masks["SigIgn:"] & ours) == (0, 0)
+    covey.signal(signal.SIGTERM)
+    assert covey.end()[0] == 3
 
 
 def test_what_a_hangup_shall_not_end_is_not_ended_by_it(start):

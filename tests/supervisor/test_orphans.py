@@ -69,6 +69,19 @@ assert children_of(os.getpid()) == []
     )
 
 
+def test_a_child_that_proc_tells_and_the_kernel_does_not_is_left_alone():
+    run(
+        """
+import supervisor.orphans as orphans
+stranger = os.getppid()
+orphans.own_children = lambda: [stranger, 2**22 - 1]
+mine = child(sleep)
+assert sweep_orphans(()) == (frozenset(), 0)
+os.kill(mine, 9); os.wait()
+"""
+    )
+
+
 def test_what_has_ended_by_itself_is_reaped_and_not_counted_as_killed():
     run(
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -102,6 +103,11 @@ def test_what_is_written_is_for_its_owner_alone(tmp_path):
         ("floods_stderr", COMPLETED, None),
         ("stores_its_answer", COMPLETED, None),
         ("refers_to_nothing", CRASHED, Detail.IO),
+        ("refers_to_a_fifo", CRASHED, Detail.IO),
+        ("claims_negative_use", CRASHED, Detail.EXIT),
+        ("claims_more_use_than_a_count", CRASHED, Detail.EXIT),
+        ("contradicts_itself", CRASHED, Detail.OUTPUT),
+        ("answers_a_number", CRASHED, Detail.OUTPUT),
         ("exits_at_once", CRASHED, Detail.SPAWN),
         ("exits_silently", CRASHED, Detail.EXIT),
         ("dies_inside_a_frame", CRASHED, Detail.EXIT),
@@ -120,6 +126,17 @@ def test_whatever_the_agent_does_the_run_ends_in_one_typed_record(tmp_path, beha
     assert (record.status, record.detail) == (status, detail)
     assert seen.names()[-1] == "run.end"
     assert tree_entries(tmp_path)["run_end"]["record"]["status"] == status
+
+
+def test_the_most_that_an_agent_can_claim_is_still_a_count_in_the_record(tmp_path):
+    record, _ = run(tmp_path, "claims_the_most_use", BRISK)
+    assert (record.status, record.usage.tokens) == (CRASHED, 2**53 - 1)
+    assert tree_entries(tmp_path)["settle"]["meter"]["spent"]["cpu_s"] < 60
+
+
+def test_a_use_that_cannot_be_is_told_as_a_violation(tmp_path):
+    _, seen = run(tmp_path, "claims_negative_use")
+    assert seen.fields("child.violation")["code"] == "invalid"
 
 
 def test_an_agent_that_never_becomes_ready_is_stuck(tmp_path):
@@ -251,6 +268,42 @@ def test_a_home_that_cannot_be_made_is_told_before_anything_starts(tmp_path):
     assert seen.events == []
 
 
+FULL_DISK = """
+mount -t tmpfs -o size=64k,nr_inodes=$1 tmpfs "$2" || exit 99
+"$3" "$4" "$2/home" full answers
+code=$?
+test ! -e "$2/home/runs/full" || echo left >&2
+exit $code
+"""
+
+
+@pytest.mark.parametrize("free_files", range(2, 10))
+def test_a_disk_that_is_full_at_whatever_file_is_told_before_the_start_or_is_a_record(tmp_path, free_files):
+    entry = Path(__file__).parent / "children" / "entry.py"
+    words = [str(free_files), str(tmp_path), sys.executable, str(entry)]
+    command = ["unshare", "-rm", "/bin/sh", "-c", FULL_DISK, "sh", *words]
+    ended = subprocess.run(command, capture_output=True, timeout=30, check=False)
+    if b"unshare" in ended.stderr or ended.returncode == 99:
+        pytest.skip("no file system of one's own here")
+    if ended.stdout:
+        record = msgspec.json.decode(ended.stdout)
+        assert (record["status"], record["detail"]) in {("completed", None), ("crashed", "io")}
+    else:
+        assert b"SpecError: COVEY_HOME" in ended.stderr
+        assert not ended.stderr.endswith(b"left\n")
+
+
+def test_too_few_descriptors_are_told_before_anything_starts(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_fds() + 10, limits[1]))
+    try:
+        with pytest.raises(SpecError, match="RLIMIT_NOFILE: .*ulimit -n"):
+            supervise(make_plan(tmp_path), Recorder())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [({"limits": Limits(steps=0)}, "steps"), ({"contract": Contract("x" * 2_000_000)}, "contract")],
@@ -275,7 +328,6 @@ def test_a_services_endpoint_reaches_the_agent_and_the_service_ends_with_the_run
         (fake_service("fails"), "exited with status 3"),
         (fake_service("misspeaks"), "no {base_url}"),
         (fake_service("hangs", 0.3), "within 0.3 s"),
-        (msgspec.structs.replace(fake_service("serves"), argv=("/nonexistent",)), "No such file"),
     ],
 )
 def test_a_service_that_does_not_serve_ends_the_run_as_unavailable(tmp_path, service, word):
@@ -283,6 +335,13 @@ def test_a_service_that_does_not_serve_ends_the_run_as_unavailable(tmp_path, ser
     assert (record.status, record.detail) == (CRASHED, Detail.SETUP)
     assert (record.abort, record.exit_code) == (Abort.INTELLIGENCE_UNAVAILABLE, 4)
     assert word in record.about
+
+
+def test_a_service_that_cannot_be_started_is_a_fault_of_this_side(tmp_path):
+    service = msgspec.structs.replace(fake_service("serves"), argv=("/nonexistent",))
+    record, _ = run(tmp_path, "answers", BRISK, service=service)
+    assert (record.status, record.detail, record.abort) == (CRASHED, Detail.SPAWN, None)
+    assert "No such file" in record.about
 
 
 def test_what_a_service_prints_on_stderr_is_in_the_run_folder(tmp_path):

@@ -49,6 +49,11 @@ def test_a_script_that_is_missing_or_a_folder_is_named(tmp_path):
             choose_model(ModelFlags(f"scripted/{name}"), {})
 
 
+def test_a_script_that_would_never_end_is_refused():
+    with pytest.raises(SpecError, match="--model: '/dev/zero' is no plain file"):
+        choose_model(ModelFlags("scripted//dev/zero"), {})
+
+
 def test_a_base_url_has_no_use_with_a_model_that_covey_serves(script):
     with pytest.raises(SpecError, match="--base-url: has no use with scripted/"):
         choose_model(ModelFlags(f"scripted/{script}", "http://localhost:1/v1"), {})

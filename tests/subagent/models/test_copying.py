@@ -31,6 +31,16 @@ def test_a_number_becomes_a_choice_of_numbers_that_stand_alone() -> None:
     assert narrowed({"type": "integer", "minimum": 3}, "2 of 5") == {"enum": [5]}
 
 
+def test_a_number_that_no_reader_keeps_is_none_to_copy() -> None:
+    assert narrowed({"type": "integer"}, f"{'9' * 5_000} and 7") == {"enum": [7]}
+    assert narrowed({"type": "number"}, f"{'9' * 400}.5 or 0.{'1' * 400} or 7") == {"enum": [7]}
+
+
+def test_a_value_that_was_copied_is_kept_among_any_number_of_candidates() -> None:
+    many = " ".join(f"w{n}" for n in range(MAX_CANDIDATES))
+    assert narrowed({"type": "string"}, f"{many} | last", answer="last") == {"const": "last"}
+
+
 def test_a_value_that_was_copied_is_kept_and_one_that_was_not_is_reopened() -> None:
     field = {"type": "string", "pattern": "^[a-z]"}
     assert narrowed(field, ORDER, answer="desk lamps") == {"const": "desk lamps"}
@@ -51,6 +61,18 @@ def test_a_field_without_a_candidate_or_with_too_many_stays_free() -> None:
 def test_a_span_never_crosses_a_strong_separator_or_a_line() -> None:
     spans = narrowed({"type": "string"}, "a b | c\nd e")["enum"]
     assert spans == ["a", "a b", "b", "c", "d", "d e", "e"]
+
+
+def test_a_pattern_made_to_backtrack_is_answered_at_once_and_by_the_rules_of_the_gate() -> None:
+    field = {"type": "string", "pattern": "^(a|a)*$"}
+    assert narrowed(field, "a" * 40 + "b | aa") == {"enum": ["aa"]}
+    assert narrowed({"type": "string", "pattern": r"^\p{Lu}"}, "Ärger und mehr") == {
+        "enum": ["Ärger", "Ärger und", "Ärger und mehr"]
+    }
+
+
+def test_an_earlier_answer_that_nests_too_deep_is_passed_over() -> None:
+    assert narrow(b'{"type":"integer"}', Copying(("7",), "[" * 5_000)) == b'{"enum":[7]}'
 
 
 def test_arrays_are_narrowed_in_their_items() -> None:

@@ -37,6 +37,7 @@ def test_a_base_url_that_is_none_is_refused_with_the_fix(base_url: str) -> None:
     [
         "http://a..b/v1",
         f"http://{'a' * 64}.com/v1",
+        f"http://{'a.' * 200}com/v1",
         "http://xn--/v1",
         "http://.../v1",
         "http://[v1.x]:1/v1",

@@ -90,6 +90,8 @@ def test_an_event_gives_its_deltas_however_a_server_spells_it(data: bytes, delta
         b'{"choices":[{"delta":{"content":NaN}}]}',
         b"\xff",
         b"[" * 100_000,
+        b'{"error":%s}' % (b"[" * 900 + b"]" * 900),
+        choice(delta={"tool_calls": [{"function": {"name": "f", "arguments": json.loads("[" * 900 + "]" * 900)}}]}),
     ],
 )
 def test_what_is_no_chunk_is_malformed(data: bytes) -> None:

@@ -102,6 +102,11 @@ def test_an_empty_purse_is_not_retried_though_it_comes_as_429() -> None:
     assert error_of_answer(429, b'{"error":{"code":"insufficient_quota"}}', 1.0).kind is K.REJECTED_REQUEST
 
 
+def test_a_body_that_nests_too_deep_is_judged_by_its_status() -> None:
+    deep = b'{"error":{"message":%s}}' % (b"[" * 900 + b"]" * 900)
+    assert error_of_answer(401, deep, None).kind is ErrorKind.AUTH
+
+
 def test_retry_after_is_carried() -> None:
     assert error_of_answer(429, b"", 3.0).retry_after_s == 3.0
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.nesting import MAX_NESTING
 from subagent.models.strict_json import is_object, parse_strict
 
 
@@ -25,6 +26,17 @@ from subagent.models.strict_json import is_object, parse_strict
 def test_what_has_no_one_meaning_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - any ValueError is what is promised
         parse_strict(text)
+
+
+def test_nesting_has_a_fixed_bound() -> None:
+    for levels, fits in ((MAX_NESTING, True), (MAX_NESTING + 1, False), (900, False)):
+        text = '{"a":' * levels + "1" + "}" * levels
+        assert is_object(text) is fits
+        if fits:
+            parse_strict(text)
+        else:
+            with pytest.raises(ValueError, match="nested too deep"):
+                parse_strict(text)
 
 
 def test_what_has_one_meaning_is_parsed() -> None:

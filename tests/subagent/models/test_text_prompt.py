@@ -44,7 +44,10 @@ def test_a_user_message_stays_what_it_is() -> None:
     assert as_text(Message("user", "x"), "suffix") == Message("user", "x")
 
 
-@pytest.mark.parametrize(("answer", "value"), [("x y", "x y"), ('{"a":1}', {"a": 1}), ("7", 7)])
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [("x y", "x y"), ('{"a":1}', {"a": 1}), ("7", 7), ("null", None), ("[" * 3_000 + "]" * 3_000,) * 2],
+)
 def test_an_answer_goes_back_as_the_final_action_that_it_was(answer: str, value: object) -> None:
     told = as_text(Message("assistant", answer), "suffix")
     assert json.loads(told.content) == {"action": "final", "answer": value}

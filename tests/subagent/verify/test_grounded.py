@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subagent.verify.answer import JsonValue
-from subagent.verify.grounded import Sources, json_problems, text_problems
+from subagent.verify.grounded import MAX_VALUES, Sources, json_problems, text_problems
 
 RECEIPT = "2024-05-12  Cafe Roma, table 4:\n lunch for two   EUR 1,200.50 (tip 12)"
 TABLE = "id,name,qty,price\n7,bolt,3,200\n8,nut,12,5.50"
@@ -143,3 +144,27 @@ def test_a_string_set_apart_by_spaces_is_always_found(wanted: str, before: str, 
 
 def test_a_source_made_to_be_slow_is_not() -> None:
     assert not Sources(["1" * 100_000]).has_text("11")
+    began_s = time.process_time()
+    source = Sources(["1" * 1_000_000])
+    assert not any(source.has_text("1" * length) for length in range(1, 100))
+    assert time.process_time() - began_s < 10  # measured: 0.1 s; with every place tried, 50 s
+
+
+def test_a_text_made_to_be_slow_is_not() -> None:
+    began_s = time.process_time()
+    assert list(text_problems("“" * 300_000, Sources([RECEIPT]))) == []
+    assert time.process_time() - began_s < 10  # measured: 0.1 s
+
+
+def test_a_quotation_in_a_quotation_is_held_to_the_inner_one() -> None:
+    assert [problem.split(", which")[0] for problem in text_problems("“They “paid” twice”", Sources([""]))] == [
+        'the answer quotes "paid"'
+    ]
+
+
+def test_more_values_than_can_be_looked_for_are_a_problem_of_their_own() -> None:
+    source = Sources(["a b 1"])
+    assert list(json_problems(["a"] * MAX_VALUES, source)) == []
+    too_many = "the answer has more than 10000 values, too many to look for in the tool results: give fewer"
+    assert list(json_problems(["a"] * (MAX_VALUES + 1), source)) == [too_many]
+    assert list(text_problems('"a" ' * (MAX_VALUES + 1), source)) == [too_many]

@@ -244,5 +244,62 @@ def refers_to_nothing(link: Link) -> None:
     link.say(ready(), Result(msgspec.structs.replace(answer().outcome, result=None, result_ref=ref)))
 
 
+def refers_to_a_fifo(link: Link) -> None:
+    from pathlib import Path
+
+    import msgspec
+
+    from protocol.artifacts import write_artifact
+    from protocol.frames import Result
+
+    folder = Path(link.wait_for_spawn().journal).parent
+    ref = write_artifact(folder, b'"x"')
+    [stored] = (folder / "artifacts").iterdir()
+    stored.unlink()
+    os.mkfifo(stored)
+    link.say(ready(), Result(msgspec.structs.replace(answer().outcome, result=None, result_ref=ref)))
+
+
+def _claims_use(link: Link, usage: bytes) -> None:
+    link.wait_for_spawn()
+    link.say(ready())
+    write(b'{"type":"result","outcome":{"status":"completed","result":"x","usage":' + usage + b"}}\n")
+
+
+def claims_negative_use(link: Link) -> None:
+    _claims_use(link, b'{"tokens":-5}')
+
+
+def claims_more_use_than_a_count(link: Link) -> None:
+    _claims_use(link, b'{"steps":9007199254740992}')
+
+
+def claims_the_most_use(link: Link) -> None:
+    most = 2**53 - 1
+    link.wait_for_spawn()
+    link.say(ready(), MeterFrame(Amounts(1, most), Amounts(1, most, cpu_s=1e308)))
+    os._exit(3)
+
+
+def contradicts_itself(link: Link) -> None:
+    import msgspec
+
+    from protocol.frames import Result
+    from protocol.status import Abort, Detail
+
+    link.wait_for_spawn()
+    outcome = msgspec.structs.replace(answer().outcome, detail=Detail.OOM, abort=Abort.MCP_UNAVAILABLE)
+    link.say(ready(), Result(outcome))
+
+
+def answers_a_number(link: Link) -> None:
+    import msgspec
+
+    from protocol.frames import Result
+
+    link.wait_for_spawn()
+    link.say(ready(), Result(msgspec.structs.replace(answer().outcome, result=msgspec.Raw(b"7"))))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](Link())

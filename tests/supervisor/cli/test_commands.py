@@ -170,7 +170,7 @@ def in_shell(redirection: str, *args: str, cwd: Path) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_before_the_run_began_ends_the_command_with_3(number, tmp_path):
     environ = {**os.environ, "COVEY_HOME": str(tmp_path / "home")}
     command = [*COVEY, "run", "-", "--model", "ollama/m"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -44,3 +45,12 @@ def test_a_journal_that_cannot_be_read_has_no_corrections(journal, tmp_path):
     assert last_problems(ended(tmp_path, Detail.CONTRACT)) == ()
     journal.write_bytes(b"damaged\n" + journal.read_bytes())
     assert read_corrections(journal) == ()
+
+
+def test_what_an_agent_put_in_the_place_of_its_journal_is_neither_waited_for_nor_believed(journal):
+    with closing(open_journal(journal)) as opened:
+        opened.append("corrected", Paused(True))
+    assert read_corrections(journal) == ()
+    journal.unlink()
+    os.mkfifo(journal)
+    assert last_problems(ended(journal, Detail.CONTRACT)) == ()

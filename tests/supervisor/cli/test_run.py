@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import termios
+import time
 from pathlib import Path
 
 import pytest
+
+from protocol.kinship import children_of
+from tests.supervisor.running import wait_until
 
 COVEY = [sys.executable, "-m", "supervisor", "run"]
 KEYS = {
@@ -113,6 +120,51 @@ def test_a_reader_that_is_gone_makes_no_traceback(scripted):
     err = process.communicate(timeout=30)[1]
     assert process.returncode == 0
     assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_at_any_moment_of_the_start_is_an_exit_with_3(scripted, number):
+    for delay_ms in range(40, 260, 40):
+        process = scripted([{"text": "late", "delay_s": 30}], "x", "--json")
+        assert wait_until(lambda pid=process.pid: children_of(pid))  # the guard has forked
+        time.sleep(delay_ms / 1000)
+        process.send_signal(number)
+        code, out, err = ended(process)
+        assert code == 3, (delay_ms, err)
+        assert "Traceback" not in err
+        if out:
+            assert json.loads(out)["status"] == "cancelled"
+        else:
+            assert err.strip() == "covey: interrupted before the run began"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("args", [(), ("--json",)])
+def test_a_signal_ends_the_wait_for_a_reader_that_does_not_read_and_the_code_is_the_records(scripted, number, args):
+    process = scripted([{"text": "done " * 40_000}], "x", *args)
+    assert wait_until(lambda: fills(process.stdout.fileno()))
+    process.send_signal(number)
+    process.wait(timeout=20)
+    code, out, err = ended(process)
+    assert code == 0
+    assert 4096 <= len(out) < 200_000
+    assert "bytes for stdout were not read; the result is in " in err
+    assert "before the run began" not in err
+
+
+def test_a_signal_takes_nothing_from_a_reader_that_reads(scripted):
+    process = scripted([{"text": "done " * 40_000}], "x")
+    assert wait_until(lambda: fills(process.stdout.fileno()))
+    process.send_signal(signal.SIGTERM)
+    code, out, _ = ended(process)
+    assert (code, len(out)) == (0, len("done " * 40_000 + "\n"))
+
+
+def fills(pipe: int) -> bool:
+    """Whether so much of an answer waits in the pipe that no more fits."""
+    waiting = bytearray(4)
+    fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+    return int.from_bytes(waiting, sys.byteorder) > 60_000
 
 
 def test_a_terminal_shows_steps_and_spend_and_no_json(scripted):

@@ -43,6 +43,7 @@ from supervisor.machine.ladder import Rung
 from supervisor.machine.states import ChildState
 from tests.supervisor.machine.stage import (
     AGENT,
+    ANSWER,
     EXITED,
     READY,
     REAPED,
@@ -344,7 +345,7 @@ def test_a_hold_that_was_open_at_a_death_is_charged_and_marked():
 
 def test_an_agents_last_word_explains_its_hold_but_lowers_no_figure():
     stage = Stage().up()
-    stage.happen(meter(100, held=50), result(Outcome(TerminalStatus.COMPLETED, usage=Usage(steps=2, tokens=130))))
+    stage.happen(meter(100, held=50), result(msgspec.structs.replace(ANSWER, usage=Usage(steps=2, tokens=130))))
     stage.happen(EXITED)
     usage = stage.record().usage
     assert (usage.tokens, usage.charged_unknown) == (150, 20)

@@ -67,3 +67,22 @@ def test_what_an_agent_reports_never_breaks_the_law_and_is_never_forgotten(repor
     for dimension in ("steps", "tokens", "tool_calls", "cost_microusd"):
         at_least = max(last.spent.of(dimension) + last.held.of(dimension), claimed.of(dimension))
         assert closed.spent.of(dimension) == at_least
+
+
+def test_figures_as_large_as_the_wire_allows_add_up_to_counts():
+    most = 2**53 - 1
+    ledger = Ledger(CEILING)
+    ledger.mint("0", CEILING, 60.0)
+    ledger.report("0", Amounts(1, most, 1, most), Amounts(most, most, most, most, 1e308))
+    closed = ledger.settle("0", Amounts(most, most, most, most)).meter
+    assert closed.spent == Amounts(most, most, most, most)
+    ledger.check_invariants()
+
+
+def test_an_open_hold_beside_a_large_spend_is_charged_up_to_a_count():
+    most = 2**53 - 1
+    ledger = Ledger(CEILING)
+    ledger.mint("0", CEILING, 60.0)
+    ledger.report("0", Amounts(1, most - 10), Amounts(1, most))
+    closed = ledger.settle("0", Amounts()).meter
+    assert (closed.spent.tokens, closed.charged_unknown.tokens) == (most, 10)

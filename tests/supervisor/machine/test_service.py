@@ -142,7 +142,19 @@ def test_a_service_that_cannot_be_spawned_ends_an_agent_whose_spawn_is_not_answe
     assert signals(stage.happen(SPAWNED)) == [(AGENT, Rung.TERMINATE)]
     effects = stage.happen(killed("SIGTERM"), SWEPT, REAPED)
     assert effects[-1] == EndRun()
-    assert stage.record().exit_code == 4
+    assert (stage.record().status, stage.record().detail) == (TerminalStatus.CRASHED, Detail.SPAWN)
+    assert (stage.record().abort, stage.record().exit_code) == (None, 1)
+
+
+@pytest.mark.parametrize("child", [SERVICE, AGENT])
+def test_a_log_that_cannot_be_made_is_a_fault_of_the_disk_whosever_it_is(child):
+    stage = Stage(service=child == SERVICE)
+    stage.happen(RunStarted(), SpawnFailed(child, 1, "its log cannot be written: No space left on device", Detail.IO))
+    if child == SERVICE:
+        stage.happen(SPAWNED, killed("SIGTERM"), SWEPT, REAPED)
+    record = stage.record()
+    assert (record.status, record.detail, record.abort) == (TerminalStatus.CRASHED, Detail.IO, None)
+    assert "No space left" in record.about
 
 
 def test_a_service_that_dies_in_use_is_left_to_the_agent_to_notice():
