@@ -19,6 +19,7 @@ from subagent.models.http import Answer, HttpEndpoint
 from subagent.models.openai_chunks import read_event
 from subagent.models.openai_request import RequestFrame, encode_message
 from subagent.models.provider_errors import error_of_answer
+from subagent.models.redaction import redacted
 from subagent.models.retry_after import parse_retry_after
 from subagent.models.sse import SSEDecoder
 from subagent.models.surrogates import encodable
@@ -44,8 +45,8 @@ class OpenAIChat:
     def __init__(self, spec: ModelSpec, url: str, secrets: Secrets, tools: Sequence[ToolSchema]) -> None:
         self._names = ToolNames(tool.name for tool in tools)
         self._frame = RequestFrame(spec, tools, self._names)
-        key = secrets.api_key
-        self._http = HttpEndpoint(url, {"authorization": f"Bearer {key}"} if key else {})
+        self._key = secrets.api_key
+        self._http = HttpEndpoint(url, {"authorization": f"Bearer {self._key}"} if self._key else {})
 
     def encode(self, message: Message) -> bytes:
         """The message as this wire sends it."""
@@ -70,7 +71,7 @@ class OpenAIChat:
         assembler = Assembler(len(body), fresh_id=fresh_call_id)
         try:
             self._exchange(body, options, assembler, on_delta)
-            turn = assembler.finish()
+            turn = redacted(assembler.finish(), self._key)
         except ModelError as error:
             error.usage = error.usage or assembler.usage()
             raise

@@ -34,6 +34,10 @@ def assert_nowhere(sandbox: Sandbox, *texts: bytes) -> None:
         b'{"status": 500, "error": {"message": "echo sk-4711-this-must-not-show"}, "repeat": "forever"}',
         b'{"cut": "headers", "repeat": "forever"}',
         b'{"raw": ["data: sk-4711-this-must-not-show"], "repeat": "forever"}',
+        b'{"text": "your key is sk-4711-this-must-not-show"}',
+        b'{"calls": [{"name": "search", "arguments": {"text": "sk-4711-this-must-not-show"}}], "repeat": "forever"}',
+        b'{"calls": [{"name": "sk-4711-this-must-not-show"}], "finish_reason": "sk-4711-this-must-not-show"}',
+        b'{"calls": [{"name": "f", "arguments": "{sk-4711-this-must-not-show", "id": "sk-4711-this-must-not-show"}]}',
     ],
 )
 def test_no_failure_of_the_endpoint_shows_the_key(sandbox: Sandbox, replies: bytes) -> None:
