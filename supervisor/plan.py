@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from protocol.contract import Contract
@@ -25,7 +23,6 @@ class ServicePlan(msgspec.Struct, frozen=True):
 
     name: str
     argv: tuple[str, ...]
-    provides: Literal["base_url"]
     start_timeout_s: float = 30.0
 
 

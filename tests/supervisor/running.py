@@ -37,7 +37,7 @@ def fake_agent(behaviour: str) -> tuple[str, ...]:
 
 def fake_service(behaviour: str, start_timeout_s: float = 10.0) -> ServicePlan:
     argv = (sys.executable, str(CHILDREN / "service.py"), behaviour)
-    return ServicePlan("scripted", argv, "base_url", start_timeout_s)
+    return ServicePlan("scripted", argv, start_timeout_s)
 
 
 def make_plan(home: Path, run_id: str = "r1", **changes: Any) -> RunPlan:

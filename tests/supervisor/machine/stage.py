@@ -84,7 +84,7 @@ class Stage:
         json_contract: bool = False,
     ) -> None:
         facts = RunFacts("r1", "r1/0", AGENT, "journal.jsonl", json_contract, 100.0, lambda now: f"T{now:g}")
-        services = (ServicePlan(SERVICE, ("serve",), "base_url"),) if service else ()
+        services = (ServicePlan(SERVICE, ("serve",)),) if service else ()
         self.machine = Machine(facts, ceiling, deadline_s, services, settings)
         self.now = 100.0
         self.done: list[Effect] = []
