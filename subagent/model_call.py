@@ -14,25 +14,14 @@ import msgspec
 from protocol.budget import Amounts, BudgetExceeded
 from protocol.frames import Event, Throttled
 from protocol.journal.entries import CallFailed, CallIntent, Held, Replied
-from protocol.status import Abort, Detail
-from protocol.status import TerminalStatus as Status
+from protocol.status import Detail
 from subagent.brain import ends
 from subagent.brain.events import ModelGone
 from subagent.cancel import CancelRaised
+from subagent.models.failure import gone, past_deadline
 from subagent.models.retry import GiveUp, Retry, decide
-from subagent.models.types import AssistantTurn, CallOptions, Copying, ErrorKind, ModelError, Wire
+from subagent.models.types import AssistantTurn, CallOptions, Copying, ModelError, Wire
 from subagent.run import Run
-
-_DETAILS: dict[ErrorKind, Detail] = {
-    ErrorKind.AUTH: Detail.AUTH,
-    ErrorKind.REJECTED_REQUEST: Detail.REJECTED_REQUEST,
-    ErrorKind.RATE_LIMIT: Detail.RATE_LIMIT,
-    ErrorKind.SERVER: Detail.SERVER,
-    ErrorKind.TRANSPORT: Detail.TRANSPORT,
-    ErrorKind.TIMEOUT: Detail.TIMEOUT,
-    ErrorKind.CUT_STREAM: Detail.TRANSPORT,
-    ErrorKind.MALFORMED: Detail.MALFORMED,
-}
 
 
 class ReplyShape(msgspec.Struct, frozen=True):
@@ -54,6 +43,8 @@ class ModelCaller:
         """One turn's reply, after at most `policy.model_attempts` attempts."""
         attempt = 1
         while True:
+            if not self._run.hears_supervisor():
+                return past_deadline("no ping came before the deadline")
             try:
                 held = self._hold(turn, attempt)
             except BudgetExceeded as error:
@@ -64,13 +55,12 @@ class ModelCaller:
                 self._fail(turn, attempt, held, error)
                 ruling = self._rule(error, attempt)
                 if isinstance(ruling, GiveUp):
-                    return self._gone(error)
+                    return gone(error, now_s=time.monotonic(), deadline_s=self._run.deadline_s)
                 self._back_off(turn, attempt, error, ruling.delay_s)
                 attempt += 1
 
     def _hold(self, turn: int, attempt: int) -> Amounts:
         run = self._run
-        run.wait_for_supervisor()
         held = Amounts(steps=1, tokens=run.conversation.prompt_estimate() + run.output_cap())
         run.account.hold(held)
         run.write(Held(turn, attempt, held))
@@ -96,19 +86,27 @@ class ModelCaller:
             attempt=attempt,
         )
         began_s = time.monotonic()
+        reply: AssistantTurn | None = None
         run.control.busy_with("model", run.policy.call_timeout_s)
         try:
             with run.gate.region():
                 reply = self._wire.call(run.conversation.encoded, options, self._show)
         except CancelRaised:
-            run.account.charge_hold(held)
-            run.write(CallFailed(turn, attempt, "cancelled", Amounts(tokens=held.tokens)))
-            run.report()
+            if reply is None:
+                self._charge(turn, attempt, held)
+            else:  # it came, and the cancel behind it: what it cost is known
+                self._accept(turn, held, reply, time.monotonic() - began_s)
             raise
         finally:
             run.control.busy_with("think", run.policy.call_timeout_s)
         self._accept(turn, held, reply, time.monotonic() - began_s)
         return reply
+
+    def _charge(self, turn: int, attempt: int, held: Amounts) -> None:
+        run = self._run
+        run.account.charge_hold(held)
+        run.write(CallFailed(turn, attempt, "cancelled", Amounts(tokens=held.tokens)))
+        run.report()
 
     def _accept(self, turn: int, held: Amounts, reply: AssistantTurn, elapsed_s: float) -> None:
         run, usage = self._run, reply.usage
@@ -166,13 +164,6 @@ class ModelCaller:
         run.control.busy_with("wait", delay_s)
         with run.gate.region():
             time.sleep(delay_s)
-
-    def _gone(self, error: ModelError) -> ModelGone:
-        if error.kind is ErrorKind.CONTEXT_LENGTH:
-            return ModelGone(Status.EXHAUSTED_TOKENS, Detail.CONTEXT_WINDOW, about=error.about)
-        if time.monotonic() >= self._run.deadline_s:
-            return ModelGone(Status.DEADLINE, Detail.WALL_CLOCK, about=error.about)
-        return ModelGone(Status.CRASHED, _DETAILS[error.kind], Abort.INTELLIGENCE_UNAVAILABLE, error.about)
 
     def _show(self, text: str) -> None:
         if self._run.spawn.telemetry.deltas:
