@@ -14,7 +14,6 @@ from typing import assert_never
 import msgspec
 
 from protocol.journal.entries import CancelSeen, Corrected, Injected
-from protocol.status import Detail
 from subagent.answer import AnswerChecker
 from subagent.batch import BatchRunner
 from subagent.brain.ends import CONTRACT_MISSED, explain
@@ -35,17 +34,9 @@ from subagent.brain.state import CallModel, CheckAnswer, Done, End, Phase, Refus
 from subagent.brain.wrapup import near_limit, wrap_up_text
 from subagent.cancel import CancelRaised
 from subagent.model_call import ModelCaller, ReplyShape
-from subagent.models.types import AssistantTurn, Copying, Message, ReplyFault, ToolCall
-from subagent.reading import Reading
+from subagent.models.types import AssistantTurn, Copying, Message, ToolCall
+from subagent.reading import UNUSABLE, Reading
 from subagent.run import Run
-
-_UNUSABLE: dict[ReplyFault, tuple[Detail, str]] = {
-    ReplyFault.EMPTY: (Detail.EMPTY, "Your reply was empty. Call a tool or give the answer."),
-    ReplyFault.TRUNCATED: (Detail.TRUNCATED, "Your reply was cut off at its length limit and not used. Be shorter."),
-    ReplyFault.PAUSED: (Detail.PAUSED, "Go on."),
-    ReplyFault.LYING_FINISH: (Detail.MALFORMED, "Your reply contradicted its own finish reason and was not used."),
-    ReplyFault.NO_ACTION: (Detail.MALFORMED, "Reply with exactly one JSON object: a tool action or the final action."),
-}
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -185,7 +176,7 @@ class Loop:
     def _read(self, reply: AssistantTurn) -> None:
         self._partial = reply.text.strip() or self._partial
         if reply.reply_fault is not None:
-            detail, nudge = _UNUSABLE[reply.reply_fault]
+            detail, nudge = UNUSABLE[reply.reply_fault]
             self._run.conversation.append(Message(role="user", content=nudge))
             self._feed(Replied(digest(reply.text), unusable=detail))
             return

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from subagent.models.types import AssistantTurn, CallFault, ToolCall
+from protocol.status import Detail
+from subagent.models.types import AssistantTurn, CallFault, ReplyFault, ToolCall
 from subagent.tools.finish import FINISH, Finish, parse_finish
 from subagent.tools.registry import Registry
 
@@ -25,6 +26,15 @@ _FAULTS: dict[CallFault, str] = {
     CallFault.EMPTY_ID: "it has no id",
     CallFault.DUPLICATE_ID: "its id is used twice",
 }
+
+UNUSABLE: dict[ReplyFault, tuple[Detail, str]] = {
+    ReplyFault.EMPTY: (Detail.EMPTY, "Your reply was empty. Call a tool or give the answer."),
+    ReplyFault.TRUNCATED: (Detail.TRUNCATED, "Your reply was cut off at its length limit and not used. Be shorter."),
+    ReplyFault.PAUSED: (Detail.PAUSED, "Go on."),
+    ReplyFault.LYING_FINISH: (Detail.MALFORMED, "Your reply contradicted its own finish reason and was not used."),
+    ReplyFault.NO_ACTION: (Detail.MALFORMED, "Reply with exactly one JSON object: a tool action or the final action."),
+}
+"""Why a reply is no answer, and the text that asks for another."""
 
 _FINISH_SEEN = "noted"
 
