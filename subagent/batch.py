@@ -18,12 +18,13 @@ from subagent.models.types import Message, ToolCall
 from subagent.run import Run
 from subagent.tools.finish import FINISH
 from subagent.tools.registry import Registry
-from subagent.tools.types import PreparedCall, Tool, ToolFailed, ToolRefused
+from subagent.tools.types import PreparedCall, Tool, ToolFailed, ToolNature, ToolRefused
 
 TOOL_DUE_S = 60.0
 """How long a workspace tool may be busy before silence counts against it."""
 
 _STOPPED = "not run: the run was stopped first"
+_UNHEARD = "not run: the supervisor was not heard of before the deadline"
 
 
 class BatchRunner:
@@ -36,18 +37,30 @@ class BatchRunner:
     def run_all(self, planned: Sequence[PlannedCall], asked: Mapping[str, ToolCall]) -> tuple[CallEnded, ...]:
         """Run or refuse each call, in order. Raises CancelRaised once every call has its outcome."""
         ended: list[CallEnded] = []
-        for position, call in enumerate(planned):
+        while len(ended) < len(planned):
+            left = planned[len(ended) :]
+            if not self._may_begin(left, asked):
+                return (*ended, *self.refuse_all(left, asked, _UNHEARD))
             try:
-                ended.append(self._answer(call, asked[call.id]))
+                ended.append(self._answer(left[0], asked[left[0].id]))
             except CancelRaised:
-                self.refuse_all(planned[position + 1 :], asked, _STOPPED)
+                self.refuse_all(left[1:], asked, _STOPPED)
                 raise
         return tuple(ended)
 
-    def refuse_all(self, planned: Sequence[PlannedCall], asked: Mapping[str, ToolCall], text: str) -> None:
+    def refuse_all(
+        self, planned: Sequence[PlannedCall], asked: Mapping[str, ToolCall], text: str
+    ) -> tuple[CallEnded, ...]:
         """Run none of these; each is answered with `text`."""
-        for call in planned:
-            self._end(asked[call.id], "not_executed", text, 0.0)
+        return tuple(self._end(asked[call.id], "not_executed", text, 0.0) for call in planned)
+
+    def _may_begin(self, left: Sequence[PlannedCall], asked: Mapping[str, ToolCall]) -> bool:
+        """Whether the supervisor is there to see the next effect; all that is left is answered if it cancels us."""
+        try:
+            return self._run.hears_supervisor()
+        except CancelRaised:
+            self.refuse_all(left, asked, _STOPPED)
+            raise
 
     def _answer(self, planned: PlannedCall, call: ToolCall) -> CallEnded:
         if planned.refusal is not None:
@@ -63,7 +76,6 @@ class BatchRunner:
 
     def _execute(self, call: ToolCall, tool: Tool, prepared: PreparedCall) -> CallEnded:
         run, nature = self._run, tool.spec.nature
-        run.wait_for_supervisor()
         run.account.count_call()
         image = prepared.image
         run.write(
@@ -81,19 +93,27 @@ class BatchRunner:
         run.report()
         began_s = time.monotonic()
         run.control.busy_with("tool", TOOL_DUE_S)
+        content: str | None = None
         try:
             with run.gate.region():
-                content, outcome = prepared.run(), "ok"
+                content = prepared.run()
         except ToolFailed as failed:
-            content, outcome = f"error: {failed}", "error"
+            return self._end(call, "error", f"error: {failed}", began_s)
         except CancelRaised:
-            lost = "interrupted, its outcome is unknown" if nature.mutating else "interrupted; it changed nothing"
-            self._end(call, "unknown_effect" if nature.mutating else "not_executed", lost, began_s)
+            self._end_interrupted(call, content, nature, began_s)
             raise
         finally:
             run.control.busy_with("think", TOOL_DUE_S)
-        found = outcome == "ok" and not nature.mutating
-        return self._end(call, "ok" if outcome == "ok" else "error", content, began_s, found=found)
+        return self._end(call, "ok", content, began_s, found=not nature.mutating)
+
+    def _end_interrupted(self, call: ToolCall, content: str | None, nature: ToolNature, began_s: float) -> None:
+        """A cancel that came behind the effect leaves it what it is: done."""
+        if content is not None:
+            self._end(call, "ok", content, began_s)
+        elif nature.mutating:
+            self._end(call, "unknown_effect", "interrupted, its outcome is unknown", began_s)
+        else:
+            self._end(call, "not_executed", "interrupted; it changed nothing", began_s)
 
     def _named(self, call: ToolCall) -> str:
         """A tool's name for a log: what is not offered is the model's own words, and those are content."""

@@ -10,8 +10,9 @@ import time
 
 import msgspec
 
+from protocol.errors import SpecError
 from protocol.events import EVENTS, is_logged
-from protocol.frames import Event, EventValue, MeterFrame, Policy, Spawn
+from protocol.frames import Error, Event, EventValue, MeterFrame, Policy, Spawn
 from protocol.journal.entries import NAME_OF, Granted
 from protocol.journal.log import Journal
 from subagent.account import Account
@@ -19,6 +20,7 @@ from subagent.brain.state import Situation
 from subagent.cancel import CancelGate
 from subagent.context.conversation import Conversation
 from subagent.control import Control
+from subagent.payload import check_policy
 
 MIN_OUTPUT_TOKENS = 16
 """A call that could not even answer this much is not made."""
@@ -89,22 +91,34 @@ class Run:
         self.control.send(MeterFrame(meter.spent, meter.held))
 
     def take_grant(self) -> None:
-        """Adopt the newest grant and policy, if there is one that we have not seen."""
+        """Adopt the newest grant and policy, if we have not seen it; one whose policy no run can have is refused."""
         grant = self.control.grant
         if grant is None or grant.epoch <= self._epoch:
             return
         self._epoch = grant.epoch
+        if grant.policy is not None:
+            try:
+                check_policy(grant.policy)
+            except SpecError as error:
+                self.control.send(Error(code="invalid", about=f"grant: {error}"))
+                return
         self.account.adopt(grant)
         self.policy = grant.policy or self.policy
         self.write(Granted(grant.limit, grant.granted, grant.epoch, grant.policy))
 
-    def wait_for_supervisor(self) -> None:
-        """Return at once while pings come; else wait for one (inside a region): nobody would see what we start."""
+    def hears_supervisor(self) -> bool:
+        """True at once while pings come, else once one came. False at the deadline: nobody would see what we start.
+
+        Raises CancelRaised.
+        """
         patience_s = PINGS_MISSED * self.spawn.ping_interval_s
         if time.monotonic() - self.control.last_ping_s <= patience_s:
-            return
+            return True
         self.control.flush()
         with self.gate.region():
             self.control.busy_with("wait", patience_s)
-            while time.monotonic() - self.control.last_ping_s > patience_s and time.monotonic() < self.deadline_s:
-                self.control.wait_for_change(min(patience_s, max(0.0, self.deadline_s - time.monotonic())))
+            while (left_s := self.deadline_s - time.monotonic()) > 0:
+                self.control.wait_for_change(min(patience_s, left_s))
+                if time.monotonic() - self.control.last_ping_s <= patience_s:
+                    return True
+        return False

@@ -12,10 +12,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from protocol.budget import Amounts, Ceiling
 from protocol.contract import Contract, JsonFormat
 from protocol.frames import (
     Cancel,
+    Error,
     Event,
+    Grant,
     Inject,
     MeterFrame,
     Pause,
@@ -454,6 +457,50 @@ def test_without_a_ping_for_three_intervals_nothing_new_is_begun_until_one_comes
         w.child.wait_for(Event, "tool.call", within_s=0.5)
     w.child.send(Ping(2))
     w.child.wait_for(Event, "tool.call")
+
+
+def write(name: str) -> dict:
+    return {"name": "write_file", "arguments": {"path": name, "content": "x"}}
+
+
+def test_a_cancel_that_comes_before_an_effect_leaves_every_call_its_one_outcome(world) -> None:
+    w = world([{"calls": [write("a"), write("b")], "delay_s": 1.5}], ping_interval_s=0.3)
+    w.child.wait_for(Ready)
+    w.child.send(Ping(1))
+    w.child.wait_for(Event, "intel.result")
+    w.child.send(Cancel("request", 5.0))
+    assert w.child.outcome().status == "cancelled"
+    assert [body["outcome"] for body in w.bodies("outcome")] == ["not_executed"] * 2
+    assert not list(w.workspace.glob("[ab]"))
+
+
+def test_a_supervisor_that_is_not_heard_of_until_the_deadline_sees_no_effect_begin(world) -> None:
+    w = world([{"calls": [write("a")], "delay_s": 1.5}], ping_interval_s=0.3, limits=Limits(deadline_s=3.0))
+    w.child.wait_for(Ready)
+    w.child.send(Ping(1))
+    outcome = w.child.outcome()
+    assert (outcome.status, outcome.detail) == ("deadline", "wall_clock")
+    assert [body["outcome"] for body in w.bodies("outcome")] == ["not_executed"]
+    assert not (w.workspace / "a").exists()
+
+
+def test_a_granted_policy_that_no_run_can_have_is_refused_and_the_run_goes_on(world) -> None:
+    w = world([{**READ_NOTES, "delay_s": 0.5}, {"text": "done"}])
+    w.child.wait_for(Event, "intel.call")
+    w.child.send(Grant(Ceiling(tokens=1), Amounts(), epoch=1, policy=Policy(repeat_cap=0)))
+    error = w.child.wait_for(Error)
+    assert isinstance(error, Error)
+    assert (error.code, "repeat_cap" in error.about) == ("invalid", True)
+    assert w.child.outcome().status == "completed"
+
+
+def test_a_granted_limit_rules_the_next_call(world) -> None:
+    w = world([{**READ_NOTES, "delay_s": 0.5}, {"text": "done"}])
+    w.child.wait_for(Event, "intel.call")
+    w.child.send(Grant(Ceiling(tokens=1), Amounts(), epoch=1))
+    outcome = w.child.outcome()
+    assert (outcome.status, outcome.detail) == ("exhausted_tokens", "tokens")
+    assert w.entries().count("grant") == 1
 
 
 def test_a_policy_of_one_attempt_makes_one_attempt(world) -> None:
