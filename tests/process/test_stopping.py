@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from protocol.journal.log import read_journal
-from tests.process.covey import Sandbox, command_line, descendants, identities, is_alive, kill_hard, wait_until
+from tests.process.covey import COVEY, Sandbox, command_line, descendants, identities, is_alive, kill_hard, wait_until
 
 LATE = {"text": "late", "delay_s": 60, "repeat": "forever"}
 GONE_WITHIN_S = 3.0
@@ -76,7 +76,7 @@ def test_a_signal_during_a_model_call_ends_the_run_as_cancelled(sandbox, started
 def test_a_signal_to_the_whole_group_is_one_signal(sandbox: Sandbox) -> None:
     model = sandbox.script(LATE)
     process = subprocess.Popen(
-        [*sandbox_command(model)], cwd=sandbox.workspace, env=sandbox.environment, process_group=0,
+        sandbox_command(model), cwd=sandbox.workspace, env=sandbox.environment, process_group=0,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -89,8 +89,6 @@ def test_a_signal_to_the_whole_group_is_one_signal(sandbox: Sandbox) -> None:
 
 
 def sandbox_command(model: str) -> list[str]:
-    from tests.process.covey import COVEY
-
     return [COVEY, "run", "go", "--json", "--model", model, "--run-id", "r1"]
 
 
