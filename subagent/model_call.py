@@ -16,6 +16,7 @@ from protocol.frames import Event, Throttled
 from protocol.journal.entries import CallFailed, CallIntent, Held, Replied
 from protocol.status import Detail
 from subagent.brain import ends
+from subagent.brain.caps import output_cap
 from subagent.brain.events import ModelGone
 from subagent.cancel import CancelRaised
 from subagent.models.failure import gone, past_deadline
@@ -61,7 +62,8 @@ class ModelCaller:
 
     def _hold(self, turn: int, attempt: int) -> Amounts:
         run = self._run
-        held = Amounts(steps=1, tokens=run.conversation.prompt_estimate() + run.output_cap())
+        cap = output_cap(run.situation(), run.spawn.model.max_output)
+        held = Amounts(steps=1, tokens=run.conversation.prompt_estimate() + cap)
         run.account.hold(held)
         run.write(Held(turn, attempt, held))
         run.emit(

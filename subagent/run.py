@@ -16,14 +16,12 @@ from protocol.frames import Error, Event, EventValue, MeterFrame, Policy, Spawn
 from protocol.journal.entries import NAME_OF, Granted
 from protocol.journal.log import Journal
 from subagent.account import Account
+from subagent.brain.caps import MIN_OUTPUT_TOKENS
 from subagent.brain.state import Situation
 from subagent.cancel import CancelGate
 from subagent.context.conversation import Conversation
 from subagent.control import Control
 from subagent.payload import check_policy
-
-MIN_OUTPUT_TOKENS = 16
-"""A call that could not even answer this much is not made."""
 
 PINGS_MISSED = 3
 
@@ -61,16 +59,6 @@ class Run:
             context_tokens=self.conversation.context_tokens(),
             context_window=self.spawn.model.context_window,
         )
-
-    def output_cap(self) -> int:
-        """How much the next reply may hold: the model's cap, what the window leaves, what the budget leaves."""
-        caps = [self.spawn.model.max_output]
-        if self.spawn.model.context_window:
-            caps.append(self.spawn.model.context_window - self.conversation.context_tokens())
-        left = self.account.meter.available("tokens")
-        if left is not None:
-            caps.append(int(left) - self.conversation.prompt_estimate())
-        return max(MIN_OUTPUT_TOKENS, min(caps))
 
     def write(self, body: msgspec.Struct) -> None:
         """Journal one entry. A failing disk is tried once more (RULINGS "The loop"), then OSError ends the run."""

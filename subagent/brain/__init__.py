@@ -6,6 +6,7 @@
     repeats   identical calls with identical results
     progress  turns that change nothing
     ends      how a stop becomes a status
+    caps      how much the next reply may hold
     wrapup    telling the model once that a limit is near
 
 Nothing here does IO, reads a clock or keeps a policy (DESIGN section 6).
